@@ -1,0 +1,42 @@
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+
+# Two test workers share the machine: one BLAS and one numba thread each, or they get in each other's way.
+TEST_ENV := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+.PHONY: setup demo test bench lint clean
+.DEFAULT_GOAL := demo
+
+setup: $(STAMP)
+
+# The lock holds the build backend too, so nothing unpinned is fetched when fantope itself is built.
+$(STAMP): requirements/lock.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fantope needs Python 3.11 or newer: make PYTHON=python3.11")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the pinned requirements into $(VENV) (a few minutes the first time) ..."
+	@$(PIP) install -r requirements/lock.txt
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(PIP) check
+	@touch $@
+
+demo: setup
+	@$(BIN)/fantope demo
+
+test: lint
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+clean:
+	rm -rf build dist src/*.egg-info fantope-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,59 @@
+"""Convex sparse principal component analysis with duality-gap certificates.
+
+Names load when they are first used, so that ``import fantope`` itself stays light.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from fantope.estimators import SparsePCA
+    from fantope.problem.certificate import Certificate, CertificateError
+    from fantope.simulation import Simulation, simulate
+    from fantope.solvers import Record, Solution, Status, alpha_max, solve
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Certificate": "fantope.problem.certificate",
+    "CertificateError": "fantope.problem.certificate",
+    "Record": "fantope.solvers",
+    "Simulation": "fantope.simulation",
+    "Solution": "fantope.solvers",
+    "SparsePCA": "fantope.estimators",
+    "Status": "fantope.solvers",
+    "alpha_max": "fantope.solvers",
+    "simulate": "fantope.simulation",
+    "solve": "fantope.solvers",
+}
+_MODULES = ("estimators", "plotting", "simulation", "solvers")
+
+__all__ = [
+    "Certificate",
+    "CertificateError",
+    "Record",
+    "Simulation",
+    "Solution",
+    "SparsePCA",
+    "Status",
+    "alpha_max",
+    "simulate",
+    "solve",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name in _MODULES:
+        value = import_module(f"fantope.{name}")
+    else:
+        raise AttributeError(f"module 'fantope' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES, "__version__"])

@@ -1,0 +1,28 @@
+"""The interface between S and everything that reads it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from fantope.typing import Array, IntArray
+
+
+class Covariance(Protocol):
+    """A symmetric p × p matrix that may exist only as a rule."""
+
+    @property
+    def size(self) -> int:
+        """Number of variables p."""
+        ...
+
+    def diagonal(self) -> Array:
+        """Return the (p,) diagonal."""
+        ...
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return S[rows][:, cols] as a dense array that the caller may overwrite."""
+        ...
+
+    def component_labels(self, alpha: float) -> IntArray:
+        """Return the connected component of each variable in the graph |S_ij| > alpha, i ≠ j."""
+        ...

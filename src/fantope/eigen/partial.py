@@ -1,0 +1,97 @@
+"""Leading eigenpairs of a slowly changing symmetric matrix, warm-started.
+
+Successive matrices of a splitting method differ little, and so do their leading eigenvectors. A block Krylov
+method started from the last eigenspace needs a few products with a thin block, where LAPACK would take O(p³).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from fantope.typing import Array
+
+DENSE_BELOW = (
+    40  # variables; below it one LAPACK call beats the dozen small calls of the block method (measured)
+)
+BUFFER = 3  # vectors beyond the needed ones: they set the rate at which the needed ones converge
+MAX_BLOCKS = 5  # blocks in the Krylov basis before it is compressed to the leading ones
+MAX_PRODUCTS = 24  # block products before LAPACK takes over
+MAX_SHARE = 5  # LAPACK takes over when more than one in this many eigenpairs are needed
+
+
+class Eigenspace:
+    """The leading eigenpairs of a matrix, kept as the start for the next matrix.
+
+    Parameters
+    ----------
+    start : (k, m) array, optional
+        Approximate leading eigenvectors, as rows. Without it the first call is a full decomposition.
+    seed : int
+        Seed of the random directions that fill up the block.
+    """
+
+    def __init__(self, start: Array | None = None, seed: int = 0) -> None:
+        self.basis = start
+        self._random = np.random.default_rng(seed)
+
+    def leading(
+        self, G: Array, enough: Callable[[Array], int], tol: float = 0.0, relative: float = 0.0
+    ) -> tuple[Array, Array]:
+        """Return the leading eigenvalues of ``G``, falling, and their eigenvectors as rows.
+
+        ``enough(values)`` says how many of the leading values matter, given those found so far; the answer is
+        complete once at least one computed value does not matter. The Frobenius norm of the residual of the
+        vectors returned is at most ``tol``, or ``relative`` times the largest value.
+        """
+        m = G.shape[0]
+        if self.basis is None or m < DENSE_BELOW or MAX_SHARE * len(self.basis) > m:
+            return self._dense(G, enough)
+        Q = self._orthonormal(self.basis)
+        GQ = G @ Q
+        for _ in range(MAX_PRODUCTS):
+            values, C = np.linalg.eigh(Q.T @ GQ)
+            values, C = values[::-1], C[:, ::-1]
+            needed = enough(values)
+            keep = min(needed + BUFFER, len(values))
+            if MAX_SHARE * keep > m:
+                break
+            V, GV = Q @ C[:, :keep], GQ @ C[:, :keep]
+            residual = GV - V * values[:keep]
+            if needed < len(values) and np.linalg.norm(residual[:, :needed]) <= max(
+                tol, relative * abs(values[0])
+            ):
+                self.basis = np.ascontiguousarray(V.T)
+                return values[:needed], self.basis[:needed]
+            if Q.shape[1] + keep > MAX_BLOCKS * keep:
+                Q, GQ = V, GV
+            if needed == len(values):
+                residual = np.hstack([residual, self._random.standard_normal((m, BUFFER))])
+            P = self._complement(Q, residual)
+            if P.shape[1] == 0:
+                break
+            Q, GQ = np.hstack([Q, P]), np.hstack([GQ, G @ P])
+        return self._dense(G, enough)
+
+    def _dense(self, G: Array, enough: Callable[[Array], int]) -> tuple[Array, Array]:
+        values, vectors = scipy.linalg.eigh(G, driver="evd", check_finite=False)
+        values = values[::-1]
+        needed = enough(values)
+        self.basis = np.ascontiguousarray(vectors.T[::-1][: needed + BUFFER])
+        return values[:needed], self.basis[:needed]
+
+    def _orthonormal(self, rows: Array) -> Array:
+        Q: Array = np.linalg.qr(rows.T)[0]
+        return Q
+
+    @staticmethod
+    def _complement(Q: Array, block: Array) -> Array:
+        """Orthonormal basis of what ``block`` adds to the range of ``Q``."""
+        norms = np.linalg.norm(block, axis=0)
+        block = block[:, norms > 1e-14] / norms[norms > 1e-14]
+        for _ in range(2):  # twice is enough (Kahan)
+            block = block - Q @ (Q.T @ block)
+        P, R = np.linalg.qr(block)
+        return P[:, np.abs(np.diag(R)) > 1e-10]

@@ -1,0 +1,43 @@
+"""Who may use the cores: thin-block work runs on one BLAS thread, large factorisations on all of them.
+
+Iterations consist of many small BLAS calls, for which starting threads costs more than they bring (measured: a
+QR of an 800 × 5 block takes 40 times longer with two threads that compete with the compiled kernels' own).
+Memory-bound passes are parallel inside the kernels instead.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+LARGE = 500  # variables from which a LAPACK factorisation gains from threads (measured)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Finding the loaded libraries takes a few milliseconds; once is enough.
+    return ThreadpoolController()
+
+
+@cache
+def _configured_threads() -> int:
+    """Return the number of BLAS threads that the process was started with."""
+    return max(
+        [library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"] or [1]
+    )
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Run BLAS on the calling thread."""
+    _configured_threads()  # remember before the first limit hides it
+    return _controller().limit(limits=1, user_api="blas")
+
+
+def all_blas_threads(size: int) -> AbstractContextManager[Any]:
+    """Give BLAS its threads back for a factorisation of ``size`` variables, if that is large enough."""
+    if size < LARGE:
+        return nullcontext()
+    return _controller().limit(limits=_configured_threads(), user_api="blas")

@@ -1,0 +1,133 @@
+"""Fused passes over m × m arrays: each reads and writes every array once.
+
+Splitting methods for this problem are bound by memory traffic, so whatever an iteration needs (residuals,
+norms, the objective) is accumulated in the pass that touches the data anyway. The low-rank iterate
+``X = Σ weights_a v_a v_aᵀ`` is never stored: its rows are built in cache, one at a time.
+
+Arrays are C-contiguous float64; ``vectors`` is (k, m), eigenvectors as rows, so that inner loops run over
+contiguous memory.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import prange
+
+from fantope.kernels.build import build
+
+
+@build
+def admm_pass(Z, S, G, vectors, weights, threshold, inverse_rho, relax):  # type: ignore[no-untyped-def]
+    """Update the ADMM state Z = Y + W in place and write the next matrix to project, G = Y − W + S/ρ.
+
+    Y = soft(Z, threshold) and W = Z − Y, so that one array holds both. Returns
+    ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖²]``.
+    """
+    m = Z.shape[0]
+    sums = np.zeros((m, 3))
+    for i in prange(m):
+        row = np.zeros(m)
+        for a in range(weights.shape[0]):
+            c = weights[a] * vectors[a, i]
+            for j in range(m):
+                row[j] += c * vectors[a, j]
+        primal = dual = multiplier = 0.0
+        for j in range(m):
+            z = Z[i, j]
+            w = min(max(z, -threshold), threshold)
+            y = z - w
+            z = relax * row[j] + (1.0 - relax) * y + w
+            w = min(max(z, -threshold), threshold)
+            new = z - w
+            Z[i, j] = z
+            G[i, j] = new - w + inverse_rho * S[i, j]
+            primal += (row[j] - new) * (row[j] - new)
+            dual += (new - y) * (new - y)
+            multiplier += w * w
+        sums[i, 0] = primal
+        sums[i, 1] = dual
+        sums[i, 2] = multiplier
+    return sums.sum(axis=0)
+
+
+@build
+def admm_rescale(Z, S, G, threshold, factor, inverse_rho):  # type: ignore[no-untyped-def]
+    """Change the penalty ρ by ``factor``: Y stays, the scaled multiplier W shrinks; G is written anew."""
+    m = Z.shape[0]
+    for i in prange(m):
+        for j in range(m):
+            z = Z[i, j]
+            w = min(max(z, -threshold), threshold)
+            y = z - w
+            w = w / factor
+            Z[i, j] = y + w
+            G[i, j] = y - w + inverse_rho * S[i, j]
+
+
+@build
+def gradfps_pass(Z1, Z2, scale, vectors, weights, threshold):  # type: ignore[no-untyped-def]
+    """Update both states of GradFPS in place, X = scale (Z₁ + Z₂)/2, prox f₂ given by its eigenpairs.
+
+    Returns ``[‖prox f₁ − prox f₂‖², ‖(Z₁⁺ + Z₂⁺)/2 − (Z₁ + Z₂)/2‖², ‖(Z₁⁺ + Z₂⁺)/2‖², ‖Z₁ − Z₂‖²]``.
+    """
+    m = Z1.shape[0]
+    sums = np.zeros((m, 4))
+    for i in prange(m):
+        row = np.zeros(m)
+        for a in range(weights.shape[0]):
+            c = weights[a] * vectors[a, i]
+            for j in range(m):
+                row[j] += c * vectors[a, j]
+        primal = change = norm = spread = 0.0
+        for j in range(m):
+            z1 = Z1[i, j]
+            z2 = Z2[i, j]
+            x = scale * 0.5 * (z1 + z2)
+            v = 2.0 * x - z1
+            y1 = v - min(max(v, -threshold), threshold)
+            y2 = row[j]
+            new1 = z1 - x + y1
+            new2 = z2 - x + y2
+            Z1[i, j] = new1
+            Z2[i, j] = new2
+            middle = 0.5 * (new1 + new2)
+            primal += (y1 - y2) * (y1 - y2)
+            change += (middle - 0.5 * (z1 + z2)) ** 2
+            norm += middle * middle
+            spread += (new1 - new2) ** 2
+        sums[i, 0] = primal
+        sums[i, 1] = change
+        sums[i, 2] = norm
+        sums[i, 3] = spread
+    return sums.sum(axis=0)
+
+
+@build
+def gradfps_target(Z1, Z2, S, G, average, scale, step, weight):  # type: ignore[no-untyped-def]
+    """Write G = 2X − Z₂ + αS, what prox f₂ decomposes, and move the ergodic average by ``weight`` towards X."""
+    m = Z1.shape[0]
+    for i in prange(m):
+        for j in range(m):
+            x = scale * 0.5 * (Z1[i, j] + Z2[i, j])
+            G[i, j] = 2.0 * x - Z2[i, j] + step * S[i, j]
+            average[i, j] += weight * (x - average[i, j])
+
+
+@build
+def objective_terms(S, vectors, weights):  # type: ignore[no-untyped-def]
+    """Return ``[⟨S, X⟩, ‖X‖₁]`` of X = Σ weights_a v_a v_aᵀ without forming X."""
+    m = S.shape[0]
+    sums = np.zeros((m, 2))
+    for i in prange(m):
+        row = np.zeros(m)
+        for a in range(weights.shape[0]):
+            c = weights[a] * vectors[a, i]
+            for j in range(m):
+                row[j] += c * vectors[a, j]
+        inner = norm = 0.0
+        for j in range(m):
+            inner += S[i, j] * row[j]
+            norm += abs(row[j])
+        sums[i, 0] = inner
+        sums[i, 1] = norm
+    return sums.sum(axis=0)

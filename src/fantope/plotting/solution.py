@@ -1,0 +1,175 @@
+"""Loadings, convergence of the certificate, and the fitted projection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fantope.plotting._style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import FigureBase
+
+__all__ = ["plot_convergence", "plot_loadings", "plot_projection"]
+
+
+class _Record(Protocol):
+    @property
+    def time(self) -> float: ...
+    @property
+    def gap(self) -> float: ...
+
+
+class _HasHistory(Protocol):
+    @property
+    def history(self) -> Iterable[_Record]: ...
+
+
+def plot_loadings(
+    components_by_name: Mapping[str, ArrayLike],
+    *,
+    groups: Sequence[int] = (),
+    fig: FigureBase | None = None,
+) -> FigureBase:
+    """Draw the loadings of several fits, one row for each fit and one column for each component.
+
+    Parameters
+    ----------
+    components_by_name : mapping of str to (d, p) array
+        What to draw, in this order from the top. All need the same shape.
+    groups : sequence of int, default ()
+        Sizes of leading groups of variables to set off by colour.
+    fig : Figure or SubFigure, optional
+        Where to draw; a new figure if absent.
+
+    Returns
+    -------
+    Figure or SubFigure
+        `fig`, or the new figure. Exact zeros are left blank, so the support can be read off.
+    """
+    matrices = {
+        name: np.atleast_2d(np.asarray(value, dtype=float)) for name, value in components_by_name.items()
+    }
+    shapes = {matrix.shape for matrix in matrices.values()}
+    if len(shapes) != 1:
+        raise ValueError(
+            "components_by_name must hold matrices of one shape (d, p), "
+            f"got {sorted(shapes)}; pass the same number of components and variables for each."
+        )
+    d, p = shapes.pop()
+    colours = _variable_colours(groups, p)
+    limit = 1.12 * max(float(np.abs(matrix).max()) for matrix in matrices.values()) or 1.0
+    with journal_style():
+        figure: FigureBase = new_figure(3.2 * d, 1.15 * len(matrices) + 0.5) if fig is None else fig
+        panels = figure.subplots(len(matrices), d, sharex=True, sharey=True, squeeze=False)
+        for row, (name, matrix) in zip(panels, matrices.items(), strict=True):
+            for k, panel in enumerate(row):
+                used = np.flatnonzero(matrix[k])
+                panel.axhline(0, color=GREY, lw=0.5)
+                panel.vlines(used + 1, 0, matrix[k, used], colors=colours[used], lw=min(2.0, 320 / p))
+                panel.set(xlim=(0, p + 1), ylim=(-limit, limit))
+                panel.text(
+                    0.99,
+                    0.96,
+                    f"{used.size} non-zero",
+                    transform=panel.transAxes,
+                    ha="right",
+                    va="top",
+                    fontsize=7,
+                )
+            row[0].set_ylabel(name)
+        for k in range(d):
+            panels[0, k].set_title(f"component {k + 1}", loc="left")
+            panels[-1, k].set_xlabel("variable")
+    return figure
+
+
+def plot_convergence(
+    solution: _HasHistory | Iterable[_Record], *, ax: Axes | None = None, tol: float | None = None
+) -> Axes:
+    """Draw the certified relative gap against time, on a log scale.
+
+    Parameters
+    ----------
+    solution : Solution or iterable of records
+        A fit, or its history: each record has `time` in seconds and `gap`.
+    ax : Axes, optional
+        Where to draw; a new figure if absent.
+    tol : float, optional
+        The gap that was asked for, drawn as a dashed line.
+
+    Returns
+    -------
+    Axes
+        `ax`, or the new axes.
+    """
+    records: Any = getattr(solution, "history", solution)
+    pairs = np.array([(record.time, record.gap) for record in records], dtype=float).reshape(-1, 2)
+    # A gap of exactly zero, or one not known yet, has no place on a log scale.
+    pairs = pairs[np.isfinite(pairs).all(axis=1) & (pairs[:, 1] > 0)]
+    with journal_style():
+        ax = axes_or_new(ax, 4.0, 3.0)
+        ax.plot(pairs[:, 0], pairs[:, 1], color=BLUE, lw=1.2, marker="o", ms=2.5)
+        ax.set_yscale("log")
+        if tol is not None:
+            ax.axhline(tol, color=GREY, lw=0.9, ls="--", label=f"asked for: {tol:g}")
+            ax.legend(loc="upper right")
+        ax.set(xlabel="time (s)", ylabel="certified relative gap")
+        ax.set_xlim(left=0)
+    return ax
+
+
+def plot_projection(projection: Any, *, variables: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the fitted projection X as a heat map of the variables in use.
+
+    Parameters
+    ----------
+    projection : (p, p) array or sparse matrix
+        The matrix to show.
+    variables : array of int, optional
+        Indices to show; those with a non-zero diagonal entry if absent.
+    ax : Axes, optional
+        Where to draw; a new figure if absent.
+
+    Returns
+    -------
+    Axes
+        `ax`, or the new axes.
+    """
+    if variables is None:
+        shown = np.flatnonzero(np.asarray(projection.diagonal()))
+    else:
+        shown = np.asarray(variables, dtype=np.intp)
+    if not shown.size:
+        raise ValueError("variables must name at least one variable, got none; pass the indices to show.")
+    # Cut out before making it dense: the full matrix may be too large.
+    rows = projection.tocsr()[shown] if hasattr(projection, "tocsr") else np.asarray(projection)[shown]
+    block = rows[:, shown]
+    dense: NDArray[np.float64] = block.toarray() if hasattr(block, "toarray") else block
+    limit = float(np.abs(dense).max()) or 1.0
+    with journal_style():
+        ax = axes_or_new(ax, 4.2, 3.6)
+        image = ax.imshow(dense, cmap="RdBu_r", vmin=-limit, vmax=limit, interpolation="nearest")
+        ax.spines[:].set_visible(True)
+        ticks = np.unique(np.linspace(0, shown.size - 1, min(shown.size, 6)).astype(int))
+        labels = [str(shown[tick]) for tick in ticks]
+        ax.set_xticks(ticks, labels)
+        ax.set_yticks(ticks, labels)
+        ax.set(xlabel="variable", ylabel="variable")
+        ax.figure.colorbar(image, ax=ax, shrink=0.8)
+    return ax
+
+
+def _variable_colours(groups: Sequence[int], p: int) -> NDArray[np.str_]:
+    if not groups:
+        return np.full(p, BLUE)
+    colours = np.full(p, GREY)
+    bounds = np.concatenate([[0], np.cumsum(groups)])
+    for k, (start, stop) in enumerate(pairwise(bounds)):
+        colours[start:stop] = GROUP_COLOURS[k % len(GROUP_COLOURS)]
+    return colours

@@ -1,0 +1,1 @@
+"""What is solved, and how anybody can check an answer: objective, dual, certificate, exact decomposition."""

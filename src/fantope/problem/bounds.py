@@ -1,0 +1,98 @@
+"""Upper bounds of the leading eigenvalues of a symmetric matrix that hold in spite of rounding.
+
+An iterative eigensolver approaches eigenvalues from below and can miss some, so its Ritz values prove nothing
+about φ_d. Two things do:
+
+* a full LAPACK computation with its backward error added (small matrices);
+* a Cholesky factorisation. With Ritz pairs (θ, V), θ_d the d-th value and η > 0, let
+  ``N = (θ_d + η)I + V diag(θ_i − θ_d) Vᵀ``. If N − M has a Cholesky factor then M ⪯ N, hence
+  λ_i(M) ≤ λ_i(N) = θ_i + η for i ≤ d. Nothing can have been missed, whoever computed V. How small η may be
+  is a matter of how good V is (quadratically, when there is a gap below θ_d).
+
+Factorising costs p³/3 operations at full speed: about a fifteenth of a full decomposition.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.lapack import dpotrf
+
+from fantope.eigen import Eigenspace, all_blas_threads
+from fantope.typing import Array
+
+UNIT = float(np.finfo(np.float64).eps) / 2
+DENSE_UP_TO = 220  # variables; up to here eigvalsh is as fast as Ritz pairs and a factorisation (measured)
+
+
+def leading_eigenvalue_bounds(
+    M: Array, count: int, start: Array | None = None, slack: float = 0.0, below: float = -np.inf
+) -> Array:
+    """Return ``count`` numbers u₁ ≥ u₂ ≥ … with λ_i(M) ≤ u_i, rigorously.
+
+    Parameters
+    ----------
+    M : (m, m) symmetric array, left unchanged
+    count : int
+    start : (k, m) array, optional
+        Approximate leading eigenvectors as rows: a help to be fast, no part of the proof.
+    slack : float
+        How much the sum of the bounds may exceed the sum of the eigenvalues, where that saves time.
+    below : float
+        A number that Σu_i cannot go below (a primal value): a twentieth of the distance to it is further
+        slack, so that far from the optimum no time goes into digits that do not matter.
+    """
+    m = len(M)
+    count = min(count, m)
+    if m <= DENSE_UP_TO:
+        return _lapack(M, count)
+    if start is None or len(start) <= count:
+        start = np.random.default_rng(0).standard_normal((count + 3, m))
+    space = Eigenspace(start)
+    for effort in (1e-4, 1e-8):
+        theta, V = space.leading(M, lambda _: count, relative=effort)
+        allowed = max(slack, 0.05 * (float(theta.sum()) - below) if np.isfinite(below) else 0.0)
+        for share in (0.05, 1.0):
+            bounds = _cholesky(M, theta, V, share * allowed / count)
+            if bounds is not None:
+                return bounds
+    return _lapack(M, count)
+
+
+def _lapack(M: Array, count: int) -> Array:
+    """LAPACK's eigenvalues are exact for a matrix within a small multiple of m·u·‖M‖ of M."""
+    m = len(M)
+    with all_blas_threads(m):
+        values = scipy.linalg.eigh(
+            M, eigvals_only=True, subset_by_index=(m - count, m - 1), check_finite=False
+        )
+    error = 20 * m * UNIT * float(np.linalg.norm(M))
+    result: Array = values[::-1] + error
+    return result
+
+
+def _cholesky(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
+    """Prove λ_i(M) ≤ θ_i + η + rounding by factorising N − M; None if it has no Cholesky factor.
+
+    If the factorisation runs to its end, N − M ⪰ −c with c = γ/(1 − γ)·tr(N − M), γ = (m + 1)u/(1 − (m + 1)u)
+    (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1). Rounding in the entries of N − M, and V
+    not being exactly orthonormal, add the rest.
+    """
+    m = len(M)
+    low = float(theta[-1])
+    excess = theta - low
+    A = np.negative(M)
+    A += (V.T * excess) @ V
+    A.flat[:: m + 1] += low + eta
+    trace = float(A.trace())
+    # A is symmetric, so its transpose is the column-major array that LAPACK overwrites without a copy.
+    with all_blas_threads(m):
+        _, info = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+    if info != 0:
+        return None
+    gamma = (m + 1) * UNIT / (1 - (m + 1) * UNIT)
+    factorisation = 2 * gamma * max(trace, 0.0)
+    entries = 8 * UNIT * (float(np.linalg.norm(M)) + len(theta) * float(excess.max()) + abs(low) + eta)
+    stretch = float(np.linalg.norm(V @ V.T - np.eye(len(theta))))
+    result: Array = low + eta + excess * (1 + stretch) + factorisation + entries
+    return result

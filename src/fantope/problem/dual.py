@@ -1,0 +1,119 @@
+"""Dual points U, |U_ij| ≤ alpha: stored where they must be, given by a rule where they need not be.
+
+The diagonal is always alpha: X ⪰ 0 makes ‖diag X‖₁ = tr X = d, so the diagonal's penalty is constant, and
+among all admissible U the one with the largest diagonal gives the smallest bound φ_d(S − U).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fantope.covariance.base import Covariance
+from fantope.typing import Array, IntArray
+
+
+class Dual(Protocol):
+    """A dual point over the variables of a problem."""
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols] as a new array."""
+        ...
+
+
+class ReducedDual(Dual, Protocol):
+    """A dual point of a reduced problem."""
+
+    def slack(self, S: Array) -> Array:
+        """Return S − U over all variables as a new array."""
+        ...
+
+
+def _set_diagonal(block: Array, rows: IntArray, cols: IntArray, alpha: float) -> None:
+    _, r, c = np.intersect1d(rows, cols, return_indices=True)
+    block[r, c] = alpha
+
+
+@dataclass(frozen=True)
+class DenseDual:
+    """U stored whole."""
+
+    U: Array
+    alpha: float
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols], clipped to the box."""
+        block = self.U[rows[:, None], cols]
+        np.clip(block, -self.alpha, self.alpha, out=block)
+        _set_diagonal(block, rows, cols, self.alpha)
+        return block
+
+    def slack(self, S: Array) -> Array:
+        """Return S − U."""
+        M = np.clip(self.U, -self.alpha, self.alpha)
+        np.subtract(S, M, out=M)
+        np.fill_diagonal(M, S.diagonal() - self.alpha)
+        return M
+
+
+@dataclass(frozen=True)
+class ExtendedDual:
+    """U stored on the rows of an active set; clip(S, ±alpha) between the other variables."""
+
+    S: Array
+    alpha: float
+    active: IntArray  # (a,) rising
+    U: Array  # (a, m): the rows of the active variables
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols]."""
+        block = self.S[rows[:, None], cols]
+        np.clip(block, -self.alpha, self.alpha, out=block)
+        position = np.full(self.S.shape[0], -1)
+        position[self.active] = np.arange(len(self.active))
+        for target, own, other in ((block, rows, cols), (block.T, cols, rows)):
+            inside = np.flatnonzero(position[own] >= 0)
+            target[inside] = self.U[position[own[inside]][:, None], other]
+        _set_diagonal(block, rows, cols, self.alpha)
+        return block
+
+    def slack(self, S: Array) -> Array:
+        """Return S − U; among the other variables that is soft(S, alpha)."""
+        M = np.clip(S, -self.alpha, self.alpha)
+        np.subtract(S, M, out=M)
+        rows = S[self.active] - self.U
+        M[self.active] = rows
+        M[:, self.active] = rows.T
+        np.fill_diagonal(M, S.diagonal() - self.alpha)
+        return M
+
+
+@dataclass(frozen=True)
+class LiftedDual:
+    """The dual of the full problem from that of the reduced one (exact decomposition).
+
+    Inside a connected component U is the reduced problem's; between components, and for dropped variables,
+    |S_ij| ≤ alpha, so U_ij = S_ij is admissible and leaves S − U zero there.
+    """
+
+    S: Covariance
+    alpha: float
+    labels: IntArray  # (p,) component of each variable
+    position: IntArray  # (p,) index in the reduced problem, −1 for dropped variables
+    reduced: ReducedDual
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols]."""
+        rows, cols = np.asarray(rows, dtype=np.intp), np.asarray(cols, dtype=np.intp)
+        r, c = np.flatnonzero(self.position[rows] >= 0), np.flatnonzero(self.position[cols] >= 0)
+        inner = self.reduced.block(self.position[rows[r]], self.position[cols[c]])
+        same = self.labels[rows[r]][:, None] == self.labels[cols[c]]
+        if inner.shape == (len(rows), len(cols)) and same.all():
+            return inner
+        block = self.S.block(rows, cols)
+        np.clip(block, -self.alpha, self.alpha, out=block)
+        block[np.ix_(r, c)] = np.where(same, inner, block[np.ix_(r, c)])
+        _set_diagonal(block, rows, cols, self.alpha)
+        return block

@@ -1,0 +1,120 @@
+"""Points of the Fantope in factored form, and the repair that makes one out of any symmetric matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+
+from fantope.eigen import Eigenspace, all_blas_threads
+from fantope.kernels.graph import component_labels
+from fantope.prox.simplex import capped_simplex, capped_simplex_shift
+from fantope.typing import Array, IntArray
+
+# Blocks up to this size are decomposed in full; above it only the eigenpairs that get a positive weight are.
+DENSE_UP_TO = 200
+
+CLEAR_GAP = 0.5  # between the d-th and the next eigenvalue: X is then taken to be a projection
+
+
+@dataclass(frozen=True)
+class Factors:
+    """X = Σ_a weights_a v_a v_aᵀ with orthonormal v_a supported on ``rows``, 0 < weights ≤ 1, Σ weights = d.
+
+    Being factored, X is in the Fantope by construction, up to rounding.
+    """
+
+    rows: IntArray  # (r,) variables in use, rising
+    vectors: Array  # (k, r) orthonormal rows, by falling weight
+    weights: Array  # (k,)
+
+    def lifted(self, rows: IntArray) -> Factors:
+        """Return the same X with variable i renamed to ``rows[i]``."""
+        return Factors(rows[self.rows], self.vectors, self.weights)
+
+    def matrix(self, size: int) -> scipy.sparse.csr_array:
+        """Return X as a sparse (size, size) array, exact zeros where no eigenvector reaches."""
+        block = (self.vectors.T * self.weights) @ self.vectors
+        # Eigenvectors of separate components do not overlap, so a zero entry of |V|ᵀ|V| is a structural one.
+        block[(np.abs(self.vectors).T @ np.abs(self.vectors)) == 0.0] = 0.0
+        sparse = scipy.sparse.coo_array(0.5 * (block + block.T))
+        row, column = self.rows[sparse.coords[0]], self.rows[sparse.coords[1]]
+        return scipy.sparse.csr_array((sparse.data, (row, column)), shape=(size, size))
+
+
+def weigh(values: Array, total: float) -> int:
+    """Count the leading eigenvalues (falling order) that get a positive weight in a Fantope projection."""
+    if len(values) <= total:
+        return len(values)
+    return int(np.count_nonzero(values > capped_simplex_shift(values, total)))
+
+
+def project(G: Array, n_components: int, space: Eigenspace, tol: float) -> tuple[Array, Array]:
+    """Project ``G`` on the Fantope: return the eigenvectors (rows) and weights of the result.
+
+    Only eigenpairs with a positive weight are computed, warm-started from ``space``.
+    """
+    values, vectors = space.leading(G, lambda found: weigh(found, n_components), tol)
+    return vectors, capped_simplex(values, n_components)
+
+
+def repair(Y: Array, n_components: int, start: Array | None = None) -> Factors | None:
+    """Return the point of the Fantope nearest to the symmetric ``Y`` among those with Y's zero rows and blocks.
+
+    A projection keeps block-diagonal structure, so connected components of Y's pattern are decomposed one by
+    one and exact zeros stay exact. Returns None when Y uses too few variables to carry trace d.
+    """
+    rows = np.flatnonzero(np.abs(Y).max(axis=1) > 0.0)
+    if len(rows) < n_components:
+        return None
+    Y = Y[rows[:, None], rows]
+    labels = component_labels(Y, 0.0)
+    values, vectors, where = [], [], []
+    for label in range(labels.max() + 1):
+        block = np.flatnonzero(labels == label)
+        found, basis = _leading(Y[block[:, None], block], n_components, block, rows, start)
+        values.append(found)
+        vectors.append(basis)
+        where.append(block)
+    every = np.concatenate(values)
+    falling = np.sort(every)[::-1]
+    shift = capped_simplex_shift(every, n_components)
+    if len(every) > n_components and falling[n_components - 1] - falling[n_components] > CLEAR_GAP:
+        # Nearly a projection: the nearest point would spread what is missing in the trace over tiny eigenvalues;
+        # the nearest projection is as close, has rank d, and a better objective.
+        shift = 0.5 * (falling[n_components - 1] + falling[n_components])
+        values = [np.where(found > shift, shift + 1.0, found) for found in values]
+        every = np.concatenate(values)
+    result = np.zeros((int(np.count_nonzero(every > shift)), len(rows)))
+    weights = np.empty(len(result))
+    filled = 0
+    for found, basis, block in zip(values, vectors, where, strict=True):
+        used = int(np.count_nonzero(found > shift))
+        result[filled : filled + used, block] = basis[:used]
+        weights[filled : filled + used] = np.clip(found[:used] - shift, 0.0, 1.0)
+        filled += used
+    order = np.argsort(-weights, kind="stable")
+    return compress(Factors(rows, result[order], weights[order]))
+
+
+def _leading(
+    block: Array, n_components: int, where: IntArray, rows: IntArray, start: Array | None
+) -> tuple[Array, Array]:
+    size = len(block)
+    if size <= DENSE_UP_TO or start is None:
+        with all_blas_threads(size):
+            values, basis = scipy.linalg.eigh(block, driver="evd", check_finite=False)
+        return values[::-1], basis.T[::-1]
+    space = Eigenspace(np.ascontiguousarray(start[:, rows[where]]))
+    scale = float(np.abs(block).sum(axis=1).max())
+    return space.leading(block, lambda found: weigh(found, n_components), 1e-12 * scale)
+
+
+def compress(X: Factors) -> Factors:
+    """Drop rows that no eigenvector reaches."""
+    used = np.abs(X.vectors).max(axis=0) > 0.0
+    if used.all():
+        return X
+    return Factors(X.rows[used], np.ascontiguousarray(X.vectors[:, used]), X.weights)

@@ -1,0 +1,22 @@
+"""Solvers: one loop (iterate), one result (result), one file per algorithm."""
+
+from fantope.solvers.active_set import ActiveSet
+from fantope.solvers.admm import Admm
+from fantope.solvers.gradfps import GradFps
+from fantope.solvers.projected_subgradient import ProjectedSubgradient
+from fantope.solvers.result import Record, Solution, Status
+from fantope.solvers.solve import alpha_max, solve
+from fantope.solvers.subgradient import Subgradient
+
+__all__ = [
+    "ActiveSet",
+    "Admm",
+    "GradFps",
+    "ProjectedSubgradient",
+    "Record",
+    "Solution",
+    "Status",
+    "Subgradient",
+    "alpha_max",
+    "solve",
+]

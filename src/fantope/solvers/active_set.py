@@ -1,0 +1,191 @@
+"""The default: an active set of variables around ADMM, certified over all variables.
+
+A sparse solution uses few variables. Each round solves the problem on a set A of them and extends the dual point to
+all the others (docs/guarantees.md): for an outside variable b a vector u_b in the box with Vᵀu_b = Vᵀs_b keeps the
+range of X invariant under S − U. Where no such u_b exists, b belongs into A. Where all exist but S − U has another
+large eigenvalue, the variables on which its eigenvector is heavy do.
+
+The cost is that of small problems, plus one pass over S and one Cholesky factorisation for each certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fantope.eigen import Eigenspace
+from fantope.kernels.extension import extend_dual
+from fantope.problem.dual import ExtendedDual
+from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
+from fantope.solvers.admm import Admm
+from fantope.solvers.base import Candidate, Start
+from fantope.solvers.iterate import iterate
+from fantope.solvers.result import Status
+from fantope.typing import Array, IntArray
+
+WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a few rounds (measured)
+LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
+RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
+FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: so many, and so many a component
+FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
+MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
+
+
+@dataclass
+class ActiveSetState:
+    """The active variables, the start for the next round and what the last round gave."""
+
+    active: IntArray
+    start: Start | None
+    tol: float  # of the next round's inner problem
+    final_tol: float
+    step_size: float | None = None
+    X: Factors | None = None
+    dual: ExtendedDual | None = None
+    inner_bound: float = np.inf
+    pending: bool = False  # X and dual await their certificate over all variables
+
+
+@dataclass(frozen=True)
+class ActiveSet:
+    """Grow a set of variables until the solution on it is certified to be the solution on all of them."""
+
+    name: str = "auto"
+    max_iter: int = 20_000
+    check_every: int = 1
+
+    def init(self, problem: Problem, start: Start | None, tol: float) -> ActiveSetState:
+        """Begin with the variables of ``start``, or with those that lead a thresholded PCA."""
+        m = problem.size
+        if m <= WHOLE_UP_TO:
+            active = np.arange(m)
+        elif start is not None and start.X.any():
+            active = np.flatnonzero(np.abs(start.X).max(axis=1) > 0)
+        else:
+            active = self._leading_variables(problem)
+        state = ActiveSetState(active, None, max(FIRST_TOL, 0.5 * tol), 0.5 * tol)
+        if len(active) > LARGEST_SHARE * m:
+            state.active = active = np.arange(m)
+        if len(active) == m:
+            state.tol = state.final_tol
+        if start is not None:
+            U = None if start.U is None else start.U[np.ix_(active, active)]
+            state.start = Start(start.X[np.ix_(active, active)], U)
+        return state
+
+    @staticmethod
+    def _leading_variables(problem: Problem) -> IntArray:
+        d, m = problem.n_components, problem.size
+        M = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m))).slack(
+            problem.S
+        )
+        space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, m)))
+        _, rows = space.leading(M, lambda _: d, relative=0.05)
+        leverage = (rows**2).sum(axis=0)
+        return np.sort(np.argsort(-leverage, kind="stable")[: FIRST_SIZE + FIRST_SIZE_EACH * d])
+
+    def step(self, problem: Problem, state: ActiveSetState, budget: int) -> int:
+        """Solve on the active variables, extend the dual point, grow the set if it has to grow."""
+        if state.pending:
+            self._after_failed_certificate(problem, state)
+        active = state.active
+        inner = Problem(
+            np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha
+        )
+        solver = Admm(step_size=state.step_size, adapt=True)
+        run = iterate(solver, inner, tol=state.tol, max_iter=budget, start=state.start)
+        if run.X is None or run.dual is None:
+            raise KeyboardInterrupt if run.status is Status.INTERRUPTED else FloatingPointError
+        # The certificate of the inner run may pair different iterations; the warm start needs the last one.
+        Y, W = run.state.split(inner.alpha)
+        W *= run.state.rho
+        state.step_size = 1.0 / run.state.rho
+        state.start = Start(Y, W)
+        state.inner_bound = run.dual_bound
+        U_inner = run.dual.block(np.arange(len(active)), np.arange(len(active)))
+        U, coupling, outside = self._extend(problem, active, run.X, U_inner)
+        state.X = run.X.lifted(active)
+        state.dual = ExtendedDual(problem.S, problem.alpha, active, U)
+        state.pending = True
+        if run.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if run.status is Status.NON_FINITE:
+            raise FloatingPointError
+        # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
+        visible = np.sqrt(0.02 * state.tol) * abs(run.dual_bound) / problem.n_components
+        violators = outside[coupling > visible]
+        if len(violators):
+            order = np.argsort(-coupling[coupling > visible], kind="stable")
+            limit = max(20, int(MAX_GROWTH * len(active)))
+            self._grow(problem, state, violators[order[:limit]])
+            if len(violators) < 0.2 * len(active):
+                state.tol = max(0.1 * state.tol, state.final_tol)
+        return max(run.n_iter, 1)
+
+    @staticmethod
+    def _extend(
+        problem: Problem, active: IntArray, X: Factors, U_inner: Array
+    ) -> tuple[Array, Array, IntArray]:
+        """Return U on the rows of the active set, the coupling of each outside variable, and those variables."""
+        m = problem.size
+        outside = np.setdiff1d(np.arange(m), active, assume_unique=True)
+        U = np.empty((len(active), m))
+        U[:, active] = U_inner
+        coupling = np.zeros(len(outside))
+        if len(outside):
+            used = X.weights > 1e-2
+            V = np.zeros((len(active), int(used.sum())))
+            V[X.rows] = X.vectors[used].T
+            S_rows = problem.S[outside[:, None], active]
+            slack = np.empty_like(S_rows)
+            extend_dual(S_rows, V, problem.alpha, RIDGE, slack, coupling)
+            U[:, outside] = (S_rows - slack).T
+            np.clip(U, -problem.alpha, problem.alpha, out=U)  # s − (s − u) may round to just outside
+        return U, coupling, outside
+
+    def _after_failed_certificate(self, problem: Problem, state: ActiveSetState) -> None:
+        """Tighten the inner problem, and grow the set if other eigenvectors are what keeps the bound up."""
+        assert state.X is not None and state.dual is not None
+        active = state.active
+        if len(active) < problem.size:
+            d = problem.n_components
+            M = state.dual.slack(problem.S)
+            start = 1e-2 * np.random.default_rng(1).standard_normal(
+                (len(state.X.weights) + d + 3, problem.size)
+            )
+            start[: len(state.X.weights), state.X.rows] += state.X.vectors
+            values, rows = Eigenspace(start).leading(M, lambda _: d, relative=1e-3)
+            excess = float(values.sum()) - state.inner_bound
+            if excess > 0.2 * state.final_tol * abs(state.inner_bound):
+                outside = np.setdiff1d(np.arange(problem.size), active, assume_unique=True)
+                weight = (rows[:, outside] ** 2).sum(axis=0)
+                order = np.argsort(-weight, kind="stable")[: max(20, int(0.5 * len(active)))]
+                order = order[weight[order] > 0.01 * weight[order[0]]]
+                self._grow(problem, state, outside[order])
+        state.tol = max(0.1 * state.tol, state.final_tol)
+        state.final_tol = 0.5 * state.final_tol if state.tol == state.final_tol else state.final_tol
+        state.pending = False
+
+    @staticmethod
+    def _grow(problem: Problem, state: ActiveSetState, new: IntArray) -> None:
+        """Add variables; the start for the next round is the last state, padded with the extended dual."""
+        assert state.dual is not None and state.start is not None
+        merged = np.union1d(state.active, new)
+        if len(merged) > LARGEST_SHARE * problem.size:
+            merged = np.arange(problem.size)
+        X = np.zeros((len(merged), len(merged)))
+        inside = np.searchsorted(merged, state.active)
+        X[np.ix_(inside, inside)] = state.start.X
+        U = state.dual.block(merged, merged)
+        assert state.start.U is not None
+        U[np.ix_(inside, inside)] = state.start.U
+        state.active, state.start = merged, Start(X, U)
+        state.pending = False
+
+    def candidate(self, problem: Problem, state: ActiveSetState) -> Candidate:
+        """X padded with zeros and the extended dual, once no outside variable is infeasible."""
+        if not state.pending:
+            return Candidate(None, None, len(state.active))
+        return Candidate(state.X, state.dual, len(state.active))

@@ -1,0 +1,163 @@
+"""GradFPS (Algorithm 1 of the paper): the proximal-proximal-gradient method on f₁ + f₂.
+
+    X ← P_𝒳((Z₁ + Z₂)/2),   Z_i ← Z_i − X + prox_{αf_i}(2X − Z_i),   i = 1, 2,
+
+with f₁ = alpha‖·‖₁, f₂ = −⟨S, ·⟩ + μ(penalties for leaving the Fantope), 𝒳 the ball ‖X‖_F ≤ √d.
+
+With v = 2X − Z₁ and y = prox_{αf₁}(v), U = (v − y)/α is in the dual box at every iteration, for nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from fantope.eigen import Eigenspace
+from fantope.kernels.elementwise import gradfps_pass, gradfps_target
+from fantope.problem.dual import DenseDual
+from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors, compress, project, repair
+from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
+from fantope.solvers.base import Candidate, Start
+from fantope.solvers.spectral import spectral_start
+from fantope.typing import Array
+
+
+@dataclass
+class GradFpsState:
+    """Both splitting variables, the matrix that prox f₂ decomposes next, and the ergodic average."""
+
+    Z1: Array
+    Z2: Array
+    G: Array
+    average: Array
+    step_size: float
+    space: Eigenspace
+    scale: float = 1.0  # P_𝒳 multiplies (Z₁ + Z₂)/2 by this
+    vectors: Array | None = None
+    weights: Array | None = None
+    accuracy: float = 1e-3
+    iteration: int = 0
+
+
+@dataclass(frozen=True)
+class GradFps:
+    """Gradient-based Fantope projection and selection.
+
+    Parameters
+    ----------
+    step_size : float, optional
+        The paper's α. Given, it stays fixed; by default it starts at 1/(2 λ₁) and adapts.
+    prox : "direct" or "iterative"
+        How prox f₂ is computed (appendix A.2): from the eigenpairs it needs, or by subgradient steps that need the
+        two extreme eigenpairs only. The iterative way needs a finite ``mu``.
+    mu : float, "paper" or None
+        Weight of the penalties. None is the limit of large μ, in which prox f₂ is a Fantope projection; "paper" is
+        the constant of Corollary 1, which is large enough to be exact and far larger than needed.
+    output : "last" or "average"
+        Certify and return the last iterate (sparse, closer to the optimum), or the ergodic average X̂ of the theorem.
+    prox_iter : int
+        Iterations of the iterative prox.
+    """
+
+    step_size: float | None = None
+    prox: Literal["direct", "iterative"] = "direct"
+    mu: float | Literal["paper"] | None = None
+    output: Literal["last", "average"] = "last"
+    prox_iter: int = 50
+    name: str = "gradfps"
+    max_iter: int = 20_000
+    check_every: int = 10
+
+    def __post_init__(self) -> None:
+        if self.prox not in ("direct", "iterative"):
+            raise ValueError(f"prox must be 'direct' or 'iterative', got {self.prox!r}.")
+        if self.output not in ("last", "average"):
+            raise ValueError(f"output must be 'last' or 'average', got {self.output!r}.")
+        if self.prox == "iterative" and self.mu is None:
+            raise ValueError("prox='iterative' needs a finite mu: pass a number, or mu='paper'.")
+
+    def init(self, problem: Problem, start: Start | None, tol: float) -> GradFpsState:
+        """Z₁ = Z₂ = X₀ as in the paper, moved along the dual guess: at the optimum Z₁ = X − αU, Z₂ = X + αU."""
+        scale, X, U, space = spectral_start(problem, start)
+        step = 0.5 / scale if self.step_size is None else self.step_size
+        if start is not None and start.U is None:
+            U = np.zeros_like(X)
+        state = GradFpsState(
+            Z1=X - step * U,
+            Z2=X + step * U,
+            G=np.empty_like(X),
+            average=np.zeros_like(X),
+            step_size=step,
+            space=space,
+        )
+        self._retarget(problem, state, float(np.linalg.norm(X)), 0.0)
+        return state
+
+    def _retarget(self, problem: Problem, state: GradFpsState, norm: float, weight: float) -> None:
+        """Project on 𝒳 and write what prox f₂ decomposes next."""
+        state.scale = min(1.0, np.sqrt(problem.n_components) / norm) if norm > 0 else 1.0
+        gradfps_target(
+            state.Z1, state.Z2, problem.S, state.G, state.average, state.scale, state.step_size, weight
+        )
+
+    def step(self, problem: Problem, state: GradFpsState, budget: int) -> int:
+        """One iteration; the step size follows the ratio of the residuals unless it was given."""
+        state.vectors, state.weights = self._prox_f2(problem, state)
+        threshold = state.step_size * problem.alpha
+        sums = gradfps_pass(state.Z1, state.Z2, state.scale, state.vectors, state.weights, threshold)
+        primal, change, norm, spread = np.sqrt(sums)
+        state.iteration += 1
+        state.accuracy = max(1e-12, 0.1 * min(primal, change))
+        if self.step_size is None:
+            spread = max(float(spread), 1e-300)
+            self._balance(state, primal / np.sqrt(problem.n_components), 2 * change / spread)
+        self._retarget(problem, state, float(norm), 1.0 / state.iteration)
+        return 1
+
+    def _prox_f2(self, problem: Problem, state: GradFpsState) -> tuple[Array, Array]:
+        if self.mu is None:
+            return project(state.G, problem.n_components, state.space, state.accuracy)
+        penalty = PenaltyWeights.of(problem.S, problem.n_components, problem.alpha, self.mu).scaled(
+            state.step_size
+        )
+        if self.prox == "direct":
+            return prox_f2_direct(state.G, problem.n_components, penalty)
+        return prox_f2_iterative(state.G, problem.n_components, penalty, self.prox_iter)
+
+    def _balance(self, state: GradFpsState, primal: float, dual: float) -> None:
+        """Change α to balance the relative residuals; Z_i − X is α times a multiplier and scales with it."""
+        if not (state.iteration < 20 or state.iteration % 5 == 0) or min(primal, dual) <= 0.0:
+            return
+        ratio = primal / dual
+        if 1 / 1.5 <= ratio <= 1.5:
+            return
+        factor = 1.0 / min(max(np.sqrt(ratio), 0.5), 2.0)
+        state.step_size *= factor
+        half = 0.5 * (factor - 1.0)  # Z₁ ← X + factor(Z₁ − X) with X = (Z₁ + Z₂)/2
+        spread = half * (state.Z1 - state.Z2)
+        state.Z1 += spread
+        state.Z2 -= spread
+
+    def candidate(self, problem: Problem, state: GradFpsState) -> Candidate:
+        """X from prox f₁ (sparse) or the average, repaired; U from prox f₁."""
+        X = state.scale * 0.5 * (state.Z1 + state.Z2)
+        threshold = state.step_size * problem.alpha
+        v = 2.0 * X - state.Z1
+        U = np.clip(v, -threshold, threshold)
+        sparse = v - U
+        U /= state.step_size
+        if self.output == "average" and state.iteration:
+            found = repair(state.average, problem.n_components, state.space.basis)
+        else:
+            found = repair(sparse, problem.n_components, state.space.basis)
+            if (
+                state.weights is not None
+                and self.mu is None
+                and (found is None or len(found.weights) > 2 * len(state.weights) + 2)
+            ):
+                assert state.vectors is not None
+                found = compress(Factors(np.arange(problem.size), state.vectors.copy(), state.weights.copy()))
+        return Candidate(found, DenseDual(U, problem.alpha), problem.size)

@@ -1,0 +1,127 @@
+"""The only loop: it runs every batch solver, and is the only place that decides when to stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fantope.eigen import one_blas_thread
+from fantope.problem.certificate import certify, relative_gap
+from fantope.problem.dual import ReducedDual
+from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
+from fantope.solvers.base import Candidate, Solver, Start
+from fantope.solvers.result import Record, Status
+
+PATIENCE = 60  # checks without progress of the gap (a factor 0.99) before a run counts as stalled
+
+
+@dataclass
+class Run:
+    """The best certified bracket so far, and how it was reached."""
+
+    X: Factors | None = None
+    dual: ReducedDual | None = None
+    objective: float = -np.inf
+    dual_bound: float = np.inf
+    status: Status = Status.MAX_ITER
+    n_iter: int = 0
+    state: Any = None
+    history: list[Record] = field(default_factory=list)
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap of the best bracket."""
+        return relative_gap(self.objective, self.dual_bound)
+
+    def update(self, problem: Problem, candidate: Candidate, tol: float) -> bool:
+        """Certify a candidate and keep whichever of its two sides is better; False if it is not finite."""
+        assert candidate.X is not None and candidate.dual is not None
+        found = certify(problem, candidate.X, candidate.dual, tol)
+        if not (np.isfinite(found.objective) and np.isfinite(found.dual_bound)):
+            return False
+        if found.objective > self.objective:
+            self.X, self.objective = candidate.X, found.objective
+        if found.dual_bound < self.dual_bound:
+            self.dual, self.dual_bound = candidate.dual, found.dual_bound
+        return True
+
+    def solved(self, tol: float, floor: float) -> bool:
+        """Whether the bracket is within ``tol``, or within ``floor`` where the optimum itself is about zero."""
+        return self.gap <= tol or self.dual_bound - self.objective <= floor
+
+
+def iterate(
+    solver: Solver,
+    problem: Problem,
+    *,
+    tol: float,
+    max_iter: int | None = None,
+    start: Start | None = None,
+    callback: Callable[[Record], object] | None = None,
+) -> Run:
+    """Run ``solver`` until the certified relative gap is at most ``tol``.
+
+    An interrupt (Ctrl-C), a non-finite iterate or a stall ends the run with the best certified answer so far.
+    """
+    began = time.perf_counter()
+    run = Run()
+    limit = solver.max_iter if max_iter is None else max_iter
+    # An optimum of zero has no relative accuracy; this is what double precision can tell from zero.
+    floor = 1e-11 * problem.n_components * float(np.abs(problem.S).max())
+    best, since, steps = np.inf, 0, 0
+
+    def check() -> bool:
+        """Certify, record; True when the run is over."""
+        nonlocal best, since
+        candidate = solver.candidate(problem, run.state)
+        if candidate.X is None or candidate.dual is None:
+            return False
+        if not run.update(problem, candidate, tol):
+            run.status = Status.NON_FINITE
+            return True
+        record = Record(
+            run.n_iter,
+            time.perf_counter() - began,
+            run.objective,
+            run.dual_bound,
+            run.gap,
+            candidate.n_active,
+        )
+        run.history.append(record)
+        if callback is not None:
+            callback(record)
+        if run.solved(tol, floor):
+            run.status = Status.SOLVED
+            return True
+        since = 0 if run.gap < 0.99 * best else since + 1
+        best = min(best, run.gap)
+        if since >= PATIENCE:
+            run.status = Status.STALLED
+            return True
+        return False
+
+    try:
+        with one_blas_thread():
+            run.state = solver.init(problem, start, tol)
+            if start is not None and check():
+                return run
+            while run.n_iter < limit:
+                # Numbers that overflow are reported once, by status, not once per operation.
+                with np.errstate(over="ignore", invalid="ignore"):
+                    run.n_iter += solver.step(problem, run.state, limit - run.n_iter)
+                steps += 1
+                due = steps % solver.check_every == 0 or run.n_iter >= limit
+                if due and check():
+                    break
+    except KeyboardInterrupt:
+        if run.X is None and run.state is not None:
+            check()
+        run.status = Status.INTERRUPTED
+    except (np.linalg.LinAlgError, FloatingPointError):
+        run.status = Status.NON_FINITE
+    return run

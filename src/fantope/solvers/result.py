@@ -1,0 +1,212 @@
+"""What every solver returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse
+
+from fantope.covariance import Covariance, DenseCovariance
+from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify
+from fantope.problem.dual import Dual
+from fantope.problem.projection import Factors
+from fantope.typing import Array, IntArray
+
+
+class Status(Enum):
+    """How a run ended; the text says what to do next."""
+
+    SOLVED = "solved: the certified gap is within the tolerance"
+    MAX_ITER = (
+        "stopped at max_iter before the tolerance was reached: raise max_iter, loosen tol, or start from this "
+        "solution with init"
+    )
+    STALLED = "stopped because the gap no longer falls: loosen tol, try another solver, or another step_size"
+    NON_FINITE = (
+        "stopped because an iterate was not finite; this is the last good answer: check the scale of S, "
+        "or use a smaller step_size"
+    )
+    INTERRUPTED = "interrupted: this is the best answer so far; pass it as init to go on"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class Record:
+    """What is known after an iteration that was checked.
+
+    Attributes
+    ----------
+    iteration : int
+    time : float
+        Seconds since the start of the run.
+    objective, dual_bound : float
+        The best certified bracket so far.
+    gap : float
+        Its relative width.
+    n_active : int
+        Variables that the solver works with.
+    """
+
+    iteration: int
+    time: float
+    objective: float
+    dual_bound: float
+    gap: float
+    n_active: int
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A certified answer to ``max ⟨S, X⟩ − alpha‖X‖₁`` over the Fantope.
+
+    Attributes
+    ----------
+    objective, dual_bound : float
+        The optimum lies between them.
+    gap : float
+        (dual_bound − objective) / max(|objective|, |dual_bound|).
+    status : Status
+    n_iter : int
+    solver : str
+    alpha : float
+    n_components : int
+    n_features : int
+    factors : Factors
+        X by its eigenvectors and eigenvalues.
+    dual : Dual
+        U; ``dual.block(rows, cols)`` yields any part of it.
+    history : tuple of Record
+    """
+
+    objective: float
+    dual_bound: float
+    status: Status
+    n_iter: int
+    solver: str
+    alpha: float
+    n_components: int
+    n_features: int
+    factors: Factors = field(repr=False)
+    dual: Dual = field(repr=False)
+    covariance: Covariance = field(repr=False)
+    history: tuple[Record, ...] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap."""
+        return relative_gap(self.objective, self.dual_bound)
+
+    @property
+    def support(self) -> IntArray:
+        """Indices of the variables in use, rising."""
+        return self.factors.rows
+
+    @property
+    def eigenvalues(self) -> Array:
+        """The positive eigenvalues of X, falling: all 1 means that X is a projection."""
+        return self.factors.weights
+
+    @property
+    def is_projection(self) -> bool:
+        """Whether X is (nearly) a projection of rank d: its first d eigenvalues exceed 0.99."""
+        return bool(
+            len(self.eigenvalues) >= self.n_components and self.eigenvalues[self.n_components - 1] > 0.99
+        )
+
+    @cached_property
+    def projection(self) -> scipy.sparse.csr_array:
+        """X as a sparse (p, p) array, in the Fantope, exact zeros where it is zero."""
+        return self.factors.matrix(self.n_features)
+
+    @cached_property
+    def components(self) -> Array:
+        """(d, p) orthonormal basis V of the leading range of X that diagonalises V S Vᵀ.
+
+        By falling explained variance; the entry of largest magnitude of each component is positive; exact zeros
+        off the support.
+        """
+        V = self.factors.vectors[: self.n_components]
+        S = self.covariance.block(self.support, self.support)
+        variance, rotation = np.linalg.eigh(V @ S @ V.T)
+        rows = rotation.T[::-1] @ V
+        # Directions of separate blocks mix only where they explain the same variance: keep their exact zeros.
+        rows[np.abs(rows) < 1e-14] = 0.0
+        rows *= np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])[:, None]
+        result = np.zeros((self.n_components, self.n_features))
+        result[:, self.support] = rows
+        return result
+
+    @cached_property
+    def explained_variance(self) -> Array:
+        """(d,) vᵀSv of each component, falling."""
+        V = self.components[:, self.support]
+        S = self.covariance.block(self.support, self.support)
+        return np.asarray(np.einsum("ij,jk,ik->i", V, S, V))
+
+    def verify(self, S: object = None) -> Certificate:
+        """Recompute feasibility, objective and dual bound from X and U alone.
+
+        Parameters
+        ----------
+        S : (p, p) array or covariance operator, optional
+            The matrix to check against; the one that was solved if omitted.
+
+        Returns
+        -------
+        Certificate
+            The recomputed bracket.
+
+        Raises
+        ------
+        CertificateError
+            If X is not in the Fantope, U is not in the box, or the bracket is wider than the one reported.
+        """
+        if S is None:
+            S = self.covariance
+        if isinstance(S, DenseCovariance):
+            S = S.S
+        p = self.n_features
+        everything = np.arange(p)
+        matrix = S.block(everything, everything) if hasattr(S, "block") else np.asarray(S, dtype=np.float64)
+        if matrix.shape != (p, p):
+            raise CertificateError(f"S must be {p} × {p} as in the problem solved, got shape {matrix.shape}.")
+        U = self.dual.block(everything, everything)
+        found = verify(matrix, self.projection, U, self.n_components, self.alpha)
+        # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
+        width = max(self.dual_bound - self.objective, 0.0)
+        allowed = 0.1 * width + 1e-9 * max(
+            abs(self.objective), abs(self.dual_bound), float(np.abs(matrix).max())
+        )
+        if not (found.dual_bound - found.objective <= width + allowed):
+            raise CertificateError(
+                f"the recomputed bracket [{found.objective:.10g}, {found.dual_bound:.10g}] is wider than the reported "
+                f"[{self.objective:.10g}, {self.dual_bound:.10g}]: this is not the matrix that was solved."
+            )
+        return found
+
+    def summary(self) -> str:
+        """Return what was found, in sentences."""
+        d, k = self.n_components, len(self.support)
+        lines = [
+            f"{d} sparse component{'s' if d > 1 else ''} on {k} of {self.n_features} variables (alpha = {self.alpha:g}, "
+            f"{self.solver}, {self.n_iter} iterations).",
+            f"The optimum lies between {self.objective:.8g} and {self.dual_bound:.8g}: relative gap {self.gap:.2g}. "
+            f"Status: {self.status}.",
+        ]
+        shown = ", ".join(f"{value:.2f}" for value in self.eigenvalues[: d + 3])
+        if self.is_projection:
+            lines.append(
+                f"X is a projection (eigenvalues {shown}): the data single out a {d}-dimensional sparse subspace."
+            )
+        else:
+            lines.append(
+                f"X is not a projection (eigenvalues {shown}{', …' if len(self.eigenvalues) > d + 3 else ''}): at this "
+                f"alpha the data do not single out a {d}-dimensional sparse subspace; read the components with care, "
+                "and try another n_components or a smaller alpha."
+            )
+        return "\n".join(lines)

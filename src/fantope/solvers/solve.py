@@ -1,0 +1,189 @@
+"""The public entry: check, decompose, solve, certify."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fantope.covariance import Covariance
+from fantope.problem.decomposition import Decomposition, alpha_max as _alpha_max, decompose
+from fantope.problem.dual import ExtendedDual
+from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
+from fantope.solvers.active_set import ActiveSet
+from fantope.solvers.admm import Admm
+from fantope.solvers.base import Candidate, Solver, Start
+from fantope.solvers.gradfps import GradFps
+from fantope.solvers.iterate import Run, iterate
+from fantope.solvers.projected_subgradient import ProjectedSubgradient
+from fantope.solvers.result import Record, Solution
+from fantope.solvers.subgradient import Subgradient
+from fantope.solvers.validation import (
+    check_covariance,
+    check_max_iter,
+    check_n_components,
+    check_nonnegative,
+    check_tol,
+)
+from fantope.typing import Array
+
+SOLVERS: dict[str, Callable[..., Solver]] = {
+    "auto": ActiveSet,
+    "gradfps": GradFps,
+    "admm": Admm,
+    "subgradient": Subgradient,
+    "projected-subgradient": ProjectedSubgradient,
+}
+
+
+def solve(
+    S: Any,
+    n_components: int,
+    alpha: float,
+    *,
+    solver: str | Solver = "auto",
+    tol: float = 1e-4,
+    max_iter: int | None = None,
+    step_size: float | None = None,
+    init: Any = None,
+    callback: Callable[[Record], object] | None = None,
+) -> Solution:
+    """Solve ``max ⟨S, X⟩ − alpha‖X‖₁`` over ``0 ⪯ X ⪯ I, tr X = d`` to a certified relative gap.
+
+    Parameters
+    ----------
+    S : (p, p) array or covariance operator
+        Symmetric; it may be indefinite or singular.
+    n_components : int
+        d, 1 ≤ d < p.
+    alpha : float
+        The penalty λ of the paper, 0 or larger. 0 is ordinary PCA.
+    solver : str or solver object, default "auto"
+        "auto" (active set around ADMM, the fastest), "admm", "gradfps", "subgradient" or
+        "projected-subgradient"; or an object of :mod:`fantope.solvers` with options of its own.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, optional
+        Default: the solver's own.
+    step_size : float, optional
+        The paper's α. Default: each solver chooses and adapts its own.
+    init : Solution or (p, p) array, optional
+        Where to start. A solution brings its dual point along.
+    callback : callable, optional
+        Called with a :class:`Record` at every recorded iteration.
+
+    Returns
+    -------
+    Solution
+        Certified whatever the status; Ctrl-C returns the best answer so far.
+
+    Examples
+    --------
+    >>> import numpy as np, fantope
+    >>> S = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 0.95]])
+    >>> sol = fantope.solve(S, 2, 0.1)
+    >>> round(sol.objective, 6), sol.status.name, sol.support.tolist()
+    (2.55, 'SOLVED', [0, 1, 2])
+    >>> sol.verify(S).gap < 1e-4
+    True
+    """
+    covariance = check_covariance(S)
+    d = check_n_components(n_components, covariance.size)
+    alpha = check_nonnegative("alpha", alpha)
+    tol = check_tol(tol, covariance.size)
+    max_iter = check_max_iter(max_iter)
+    if step_size is not None:
+        step_size = check_nonnegative("step_size", step_size, positive=True)
+    chosen = _choose(solver, step_size)
+    parts = decompose(covariance, d, alpha)
+    start = _start(init, covariance, parts)
+    run = iterate(chosen, parts.problem, tol=tol, max_iter=max_iter, start=start, callback=callback)
+    if run.X is None or run.dual is None:
+        run.update(parts.problem, _trivial(parts.problem), tol)
+    return _solution(run, chosen, covariance, parts)
+
+
+def _choose(solver: str | Solver, step_size: float | None) -> Solver:
+    if not isinstance(solver, str):
+        if not hasattr(solver, "candidate"):
+            raise ValueError(
+                f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}."
+            )
+        if step_size is not None:
+            raise ValueError("step_size must be given to the solver object itself when solver is one.")
+        return solver
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}.")
+    return SOLVERS[solver](step_size=step_size) if step_size is not None else SOLVERS[solver]()
+
+
+def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
+    """Turn what the user brings into a start over the kept variables."""
+    if init is None:
+        return None
+    kept = parts.kept
+    shape = init.projection.shape if isinstance(init, Solution) else np.shape(init)
+    if shape != (S.size, S.size):
+        raise ValueError(
+            f"init must be a Solution or array for the same {S.size} variables, got shape {shape}."
+        )
+    U: Array | None = None
+    if isinstance(init, Solution):
+        X = init.projection[kept][:, kept].toarray()
+        U = init.dual.block(kept, kept)
+        if init.alpha > 0:
+            U *= min(parts.problem.alpha / init.alpha, 1.0)
+    else:
+        dense = init.toarray() if scipy.sparse.issparse(init) else np.asarray(init, dtype=np.float64)
+        if not np.isfinite(dense).all():
+            raise ValueError("init must be finite, got NaN or infinity; leave init out to start afresh.")
+        X = np.ascontiguousarray(0.5 * (dense + dense.T)[np.ix_(kept, kept)])
+    labels = parts.labels[kept]
+    if labels.max(initial=0) > labels.min(initial=0):
+        X[labels[:, None] != labels] = 0.0
+    return Start(X, U)
+
+
+def _trivial(problem: Problem) -> Candidate:
+    """The d variables with the largest diagonal: what can be certified when an interrupt came too early."""
+    m, d = problem.size, problem.n_components
+    rows = np.sort(np.argsort(-problem.S.diagonal(), kind="stable")[:d])
+    dual = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m)))
+    return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
+
+
+def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> Solution:
+    assert run.X is not None and run.dual is not None
+    return Solution(
+        objective=run.objective,
+        dual_bound=run.dual_bound,
+        status=run.status,
+        n_iter=run.n_iter,
+        solver=solver.name,
+        alpha=parts.problem.alpha,
+        n_components=parts.problem.n_components,
+        n_features=S.size,
+        factors=run.X.lifted(parts.kept),
+        dual=parts.lift_dual(S, run.dual),
+        covariance=S,
+        history=tuple(run.history),
+    )
+
+
+def alpha_max(S: Any, n_components: int) -> float:
+    """Return the smallest alpha from which on the support holds only isolated variables.
+
+    That is the largest |S_ij| off the diagonal, whatever ``n_components`` is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> alpha_max(np.array([[1.0, -0.4], [-0.4, 1.0]]), 1)
+    0.4
+    """
+    covariance = check_covariance(S)
+    check_n_components(n_components, covariance.size)
+    return _alpha_max(covariance)

@@ -1,0 +1,27 @@
+"""Where splitting methods start from: a thresholded PCA, or what the caller brings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fantope.eigen import Eigenspace
+from fantope.problem.dual import DenseDual
+from fantope.problem.problem import Problem
+from fantope.solvers.base import Start
+from fantope.typing import Array
+
+
+def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array, Array, Eigenspace]:
+    """Return the scale λ₁, a primal and a dual start, and a warm eigenspace.
+
+    U = clip(S, ±alpha) is a dual point, S − U = soft(S, alpha), and the leading eigenvectors of that are far
+    sparser than those of S: splitting methods that start there stay at low rank from the first iteration on.
+    """
+    S, d, alpha = problem.S, problem.n_components, problem.alpha
+    U = np.clip(S, -alpha, alpha) if start is None or start.U is None else np.clip(start.U, -alpha, alpha)
+    M = DenseDual(U, alpha).slack(S)
+    space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
+    # A rough answer is plenty for a start.
+    values, rows = space.leading(M, lambda _: d, relative=0.05)
+    scale = max(float(values[0]) + alpha, 1e-8 * float(np.abs(S).max()), float(np.finfo(float).tiny))
+    return scale, (rows.T @ rows if start is None else start.X), U, space

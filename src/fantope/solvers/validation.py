@@ -1,0 +1,111 @@
+"""Checks of what the user passes: one sentence each, naming the argument, what was expected, what came, the way out."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fantope.covariance import Covariance, DenseCovariance
+from fantope.typing import Array
+
+SYMMETRY = 1e-8  # largest |S − Sᵀ| relative to the largest |S| that counts as rounding
+STRIP = 512  # rows checked at a time, so that checking needs no second p × p array
+
+
+def check_covariance(S: Any) -> Covariance:
+    """Return S as an operator: an existing one as it is, an array after checking it."""
+    if hasattr(S, "component_labels"):
+        return S  # type: ignore[no-any-return]
+    if scipy.sparse.issparse(S):
+        S = S.toarray()
+    try:
+        matrix = np.asarray(S, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"S must be a numeric (p, p) array or a covariance operator, got {type(S).__name__} that does not convert "
+            "to numbers; pass a covariance or correlation matrix."
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"S must be a square (p, p) matrix, got shape {matrix.shape}; for a data matrix use fantope.SparsePCA, or "
+            "pass its covariance, numpy.cov(X, rowvar=False)."
+        )
+    if len(matrix) < 2:
+        raise ValueError(f"S must have at least 2 variables, got shape {matrix.shape}.")
+    return DenseCovariance(_symmetric(matrix))
+
+
+def _symmetric(S: Array) -> Array:
+    """Check that S is finite and symmetric; return it exactly symmetric (a copy only if it was not)."""
+    worst, scale = 0.0, 0.0
+    for start in range(0, len(S), STRIP):
+        rows = S[start : start + STRIP]
+        if not np.isfinite(rows).all():
+            i, j = np.argwhere(~np.isfinite(rows))[0]
+            raise ValueError(
+                f"S must be finite, got {rows[i, j]} at row {start + i}, column {j}; remove or impute missing values "
+                "before computing S."
+            )
+        worst = max(worst, float(np.abs(rows - S[:, start : start + STRIP].T).max()))
+        scale = max(scale, float(np.abs(rows).max()))
+    if worst > SYMMETRY * max(scale, np.finfo(float).tiny):
+        raise ValueError(
+            f"S must be symmetric, got |S − Sᵀ| up to {worst:.3g}; pass (S + S.T) / 2 if that is what you mean."
+        )
+    return S if worst == 0.0 else 0.5 * (S + S.T)
+
+
+def check_n_components(n_components: Any, p: int) -> int:
+    """Return d as an int, 1 ≤ d < p."""
+    if isinstance(n_components, bool) or not isinstance(n_components, numbers.Integral):
+        raise ValueError(
+            f"n_components must be a whole number from 1 to {p - 1}, got {n_components!r} ({type(n_components).__name__})."
+        )
+    if not 1 <= n_components < p:
+        raise ValueError(
+            f"n_components must be at least 1 and less than the number of variables, {p}, got {n_components}; ask for "
+            f"{p - 1} or fewer."
+        )
+    return int(n_components)
+
+
+def check_nonnegative(name: str, value: Any, *, positive: bool = False) -> float:
+    """Return a finite number ≥ 0 (> 0 if ``positive``)."""
+    wanted = "a finite number above 0" if positive else "a finite number, 0 or larger"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name} must be {wanted}, got {value!r} ({type(value).__name__}).")
+    number = float(value)
+    if not np.isfinite(number) or number < 0 or (positive and number == 0):
+        raise ValueError(f"{name} must be {wanted}, got {number}.")
+    return number
+
+
+def smallest_tol(p: int) -> float:
+    """Return the smallest relative gap that double precision can certify for p variables, 1e-10 at the least.
+
+    The rounding error of a Cholesky factorisation grows like p·u·trace, and the trace like p.
+    """
+    return max(1e-10, 4.0 * p * p * float(np.finfo(float).eps))
+
+
+def check_tol(tol: Any, p: int) -> float:
+    """Return tol, which must be certifiable."""
+    number = check_nonnegative("tol", tol, positive=True)
+    if number < smallest_tol(p):
+        raise ValueError(
+            f"tol must be at least {smallest_tol(p):.2g} for {p} variables, got {number:.3g}: double precision cannot "
+            "certify a smaller gap."
+        )
+    return number
+
+
+def check_max_iter(max_iter: Any) -> int | None:
+    """Return max_iter as an int ≥ 1, or None for the solver's own."""
+    if max_iter is None:
+        return None
+    if isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or max_iter < 1:
+        raise ValueError(f"max_iter must be a whole number, 1 or larger, or None, got {max_iter!r}.")
+    return int(max_iter)
