@@ -152,9 +152,7 @@ def _eigenvectors(p: int, sizes: tuple[int, ...], rng: np.random.Generator) -> A
 
 def _integer(name: str, value: object, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(
-            f"{name} must be an integer of at least {least}, got {value!r}; pass a larger whole number."
-        )
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}; pass a larger whole number.")
     return int(value)
 
 
@@ -162,9 +160,7 @@ def _groups(sizes: Sequence[int], eigenvalues: Sequence[float], p: int) -> tuple
     sizes = tuple(_integer("each entry of sizes", size, 1) for size in sizes)
     leading = np.asarray(eigenvalues, dtype=np.float64)
     if not sizes:
-        raise ValueError(
-            "sizes must name at least one signal group, got none; pass for example sizes=(20, 15)."
-        )
+        raise ValueError("sizes must name at least one signal group, got none; pass for example sizes=(20, 15).")
     if leading.shape != (len(sizes),):
         raise ValueError(
             f"eigenvalues must hold one number for each of the {len(sizes)} groups in sizes, "

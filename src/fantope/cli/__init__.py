@@ -28,8 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if missing not in {"click", "rich"}:
             raise
         print(
-            f"fantope: the command line needs {missing}, which is not installed; "
-            "install the extra fantope[cli].",
+            f"fantope: the command line needs {missing}, which is not installed; install the extra fantope[cli].",
             file=sys.stderr,
         )
         return 2

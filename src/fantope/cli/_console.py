@@ -98,9 +98,7 @@ def _plain_lines(title: str) -> Callable[[float, str], None]:
 
 def talk_options(function: Function) -> Function:
     """Add `--quiet` and `--json` to a command."""
-    function = click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."
-    )(function)
+    function = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
     return click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(function)
 
 

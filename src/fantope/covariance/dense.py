@@ -23,7 +23,7 @@ class DenseCovariance:
     @property
     def size(self) -> int:
         """Number of variables p."""
-        return self.S.shape[0]
+        return len(self.S)
 
     def diagonal(self) -> Array:
         """Return the (p,) diagonal."""

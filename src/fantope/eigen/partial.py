@@ -13,13 +13,17 @@ import scipy.linalg
 
 from fantope.typing import Array
 
-DENSE_BELOW = (
-    40  # variables; below it one LAPACK call beats the dozen small calls of the block method (measured)
-)
+# Measured on one thread. LAPACK wins on small matrices, and on those of a few hundred variables when many eigenpairs
+# are needed or when they lie in a cluster, which block methods resolve slowly.
+DENSE_BELOW = 40  # variables
+DENSE_SHARE = 20  # LAPACK when this many times the block size exceeds the number of variables by DENSE_OFFSET
+DENSE_OFFSET = 120
+SLOW = 6  # block products in a call after which the next calls go to LAPACK …
+REST = 10  # … this many of them, …
+SLOW_UP_TO = 1000  # … if the matrix is not larger than this
 BUFFER = 3  # vectors beyond the needed ones: they set the rate at which the needed ones converge
 MAX_BLOCKS = 5  # blocks in the Krylov basis before it is compressed to the leading ones
 MAX_PRODUCTS = 24  # block products before LAPACK takes over
-MAX_SHARE = 5  # LAPACK takes over when more than one in this many eigenpairs are needed
 
 
 class Eigenspace:
@@ -36,6 +40,7 @@ class Eigenspace:
     def __init__(self, start: Array | None = None, seed: int = 0) -> None:
         self.basis = start
         self._random = np.random.default_rng(seed)
+        self._resting = 0
 
     def leading(
         self, G: Array, enough: Callable[[Array], int], tol: float = 0.0, relative: float = 0.0
@@ -47,23 +52,23 @@ class Eigenspace:
         vectors returned is at most ``tol``, or ``relative`` times the largest value.
         """
         m = G.shape[0]
-        if self.basis is None or m < DENSE_BELOW or MAX_SHARE * len(self.basis) > m:
+        if self.basis is None or m < DENSE_BELOW or self._crowded(len(self.basis), m) or self._resting > 0:
+            self._resting = max(self._resting - 1, 0)
             return self._dense(G, enough)
         Q = self._orthonormal(self.basis)
         GQ = G @ Q
-        for _ in range(MAX_PRODUCTS):
+        for product in range(1, MAX_PRODUCTS + 1):
             values, C = np.linalg.eigh(Q.T @ GQ)
             values, C = values[::-1], C[:, ::-1]
             needed = enough(values)
             keep = min(needed + BUFFER, len(values))
-            if MAX_SHARE * keep > m:
+            if self._crowded(keep, m):
                 break
             V, GV = Q @ C[:, :keep], GQ @ C[:, :keep]
             residual = GV - V * values[:keep]
-            if needed < len(values) and np.linalg.norm(residual[:, :needed]) <= max(
-                tol, relative * abs(values[0])
-            ):
+            if needed < len(values) and np.linalg.norm(residual[:, :needed]) <= max(tol, relative * abs(values[0])):
                 self.basis = np.ascontiguousarray(V.T)
+                self._resting = REST if product > SLOW and m <= SLOW_UP_TO else 0
                 return values[:needed], self.basis[:needed]
             if Q.shape[1] + keep > MAX_BLOCKS * keep:
                 Q, GQ = V, GV
@@ -75,8 +80,18 @@ class Eigenspace:
             Q, GQ = np.hstack([Q, P]), np.hstack([GQ, G @ P])
         return self._dense(G, enough)
 
+    @staticmethod
+    def _crowded(size: int, m: int) -> bool:
+        return DENSE_SHARE * size > m + DENSE_OFFSET
+
     def _dense(self, G: Array, enough: Callable[[Array], int]) -> tuple[Array, Array]:
-        values, vectors = scipy.linalg.eigh(G, driver="evd", check_finite=False)
+        m = len(G)
+        guess = m if self.basis is None else len(self.basis) + BUFFER
+        if 3 * guess < m:  # a part of the spectrum is cheaper, if it turns out to be enough
+            part = (m - guess, m - 1)
+            values, vectors = scipy.linalg.eigh(G, driver="evr", subset_by_index=part, check_finite=False)
+        if 3 * guess >= m or enough(values[::-1]) == len(values):
+            values, vectors = scipy.linalg.eigh(G, driver="evd", check_finite=False)
         values = values[::-1]
         needed = enough(values)
         self.basis = np.ascontiguousarray(vectors.T[::-1][: needed + BUFFER])

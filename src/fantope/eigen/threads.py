@@ -25,19 +25,20 @@ def _controller() -> ThreadpoolController:
 @cache
 def _configured_threads() -> int:
     """Return the number of BLAS threads that the process was started with."""
-    return max(
-        [library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"] or [1]
-    )
+    counts = [int(library["num_threads"]) for library in _controller().info() if library["user_api"] == "blas"]
+    return max(counts, default=1)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Run BLAS on the calling thread."""
     _configured_threads()  # remember before the first limit hides it
-    return _controller().limit(limits=1, user_api="blas")
+    limiter: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limiter
 
 
 def all_blas_threads(size: int) -> AbstractContextManager[Any]:
     """Give BLAS its threads back for a factorisation of ``size`` variables, if that is large enough."""
     if size < LARGE:
         return nullcontext()
-    return _controller().limit(limits=_configured_threads(), user_api="blas")
+    limiter: AbstractContextManager[Any] = _controller().limit(limits=_configured_threads(), user_api="blas")
+    return limiter

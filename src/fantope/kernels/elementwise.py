@@ -21,17 +21,17 @@ def admm_pass(Z, S, G, vectors, weights, threshold, inverse_rho, relax):  # type
     """Update the ADMM state Z = Y + W in place and write the next matrix to project, G = Y − W + S/ρ.
 
     Y = soft(Z, threshold) and W = Z − Y, so that one array holds both. Returns
-    ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖²]``.
+    ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖², ‖S/ρ − W⁺‖²]``.
     """
     m = Z.shape[0]
-    sums = np.zeros((m, 3))
+    sums = np.zeros((m, 4))
     for i in prange(m):
         row = np.zeros(m)
         for a in range(weights.shape[0]):
             c = weights[a] * vectors[a, i]
             for j in range(m):
                 row[j] += c * vectors[a, j]
-        primal = dual = multiplier = 0.0
+        primal = dual = multiplier = slack = 0.0
         for j in range(m):
             z = Z[i, j]
             w = min(max(z, -threshold), threshold)
@@ -40,13 +40,16 @@ def admm_pass(Z, S, G, vectors, weights, threshold, inverse_rho, relax):  # type
             w = min(max(z, -threshold), threshold)
             new = z - w
             Z[i, j] = z
-            G[i, j] = new - w + inverse_rho * S[i, j]
+            free = inverse_rho * S[i, j] - w
+            G[i, j] = new + free
             primal += (row[j] - new) * (row[j] - new)
             dual += (new - y) * (new - y)
             multiplier += w * w
+            slack += free * free
         sums[i, 0] = primal
         sums[i, 1] = dual
         sums[i, 2] = multiplier
+        sums[i, 3] = slack
     return sums.sum(axis=0)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def component_labels(S, alpha):  # type: ignore[no-untyped-def]
     """Label the components by their smallest variable's order; breadth first, each row is read at most once.
 

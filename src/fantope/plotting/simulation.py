@@ -41,9 +41,7 @@ def plot_setting(sim: Simulation, *, n_vectors: int = 5) -> Figure:
         ax = left.add_subplot()
         # The diagonal is several times the rest; the scale follows the entries off it, or they would vanish.
         limit = float(np.abs(sim.Sigma - np.diag(np.diagonal(sim.Sigma))).max()) or 1.0
-        image = ax.imshow(
-            sim.Sigma, cmap="RdBu_r", vmin=-limit, vmax=limit, extent=(0.5, p + 0.5, p + 0.5, 0.5)
-        )
+        image = ax.imshow(sim.Sigma, cmap="RdBu_r", vmin=-limit, vmax=limit, extent=(0.5, p + 0.5, p + 0.5, 0.5))
         ax.spines[:].set_visible(True)
         ax.set(xlabel="variable", ylabel="variable")
         ax.set_title(f"(a) true covariance Σ, p = {p}", loc="left")
@@ -55,9 +53,7 @@ def plot_setting(sim: Simulation, *, n_vectors: int = 5) -> Figure:
         height = 1.15 * float(np.abs(sim.eigenvectors[:, order]).max())
         for rank, (panel, column) in enumerate(zip(panels, order, strict=True), start=1):
             for k, (start, stop) in enumerate(pairwise(bounds)):
-                panel.axvspan(
-                    start + 0.5, stop + 0.5, color=GROUP_COLOURS[k % len(GROUP_COLOURS)], alpha=0.13, lw=0
-                )
+                panel.axvspan(start + 0.5, stop + 0.5, color=GROUP_COLOURS[k % len(GROUP_COLOURS)], alpha=0.13, lw=0)
             panel.axhline(0, color=GREY, lw=0.5)
             panel.plot(np.arange(1, p + 1), sim.eigenvectors[:, column], color="black", lw=0.9)
             panel.set(ylim=(-height, 1.6 * height), xlim=(0.5, p + 0.5))

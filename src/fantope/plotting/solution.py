@@ -52,9 +52,7 @@ def plot_loadings(
     Figure or SubFigure
         `fig`, or the new figure. Exact zeros are left blank, so the support can be read off.
     """
-    matrices = {
-        name: np.atleast_2d(np.asarray(value, dtype=float)) for name, value in components_by_name.items()
-    }
+    matrices = {name: np.atleast_2d(np.asarray(value, dtype=float)) for name, value in components_by_name.items()}
     shapes = {matrix.shape for matrix in matrices.values()}
     if len(shapes) != 1:
         raise ValueError(

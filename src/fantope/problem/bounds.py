@@ -63,9 +63,7 @@ def _lapack(M: Array, count: int) -> Array:
     """LAPACK's eigenvalues are exact for a matrix within a small multiple of m·u·‖M‖ of M."""
     m = len(M)
     with all_blas_threads(m):
-        values = scipy.linalg.eigh(
-            M, eigvals_only=True, subset_by_index=(m - count, m - 1), check_finite=False
-        )
+        values = scipy.linalg.eigh(M, eigvals_only=True, subset_by_index=(m - count, m - 1), check_finite=False)
     error = 20 * m * UNIT * float(np.linalg.norm(M))
     result: Array = values[::-1] + error
     return result

@@ -22,7 +22,6 @@ from fantope.problem.projection import Factors
 from fantope.prox.simplex import capped_simplex
 from fantope.typing import Array
 
-
 STRIP = 512  # rows compared at a time, so that checking needs no further p × p array
 
 
@@ -66,9 +65,7 @@ def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float) -> Cert
     start = 1e-3 * np.random.default_rng(0).standard_normal((len(X.weights) + 3, problem.size))
     start[: len(X.weights)] = 0.0
     start[: len(X.weights), X.rows] = X.vectors
-    bound = dual_bound(
-        dual.slack(problem.S), problem.n_components, start, 0.1 * tol * abs(objective), objective
-    )
+    bound = dual_bound(dual.slack(problem.S), problem.n_components, start, 0.1 * tol * abs(objective), objective)
     return Certificate(objective, bound)
 
 
@@ -114,7 +111,7 @@ def verify(S: Array, X: scipy.sparse.csr_array, U: Array, n_components: int, alp
         raise CertificateError("the dual point is not symmetric.")
     rows = np.flatnonzero(np.diff(X.indptr))
     block = X[rows][:, rows].toarray()
-    values = scipy.linalg.eigvalsh(block) if len(rows) else np.zeros(0)
+    values = np.asarray(scipy.linalg.eigvalsh(block), dtype=np.float64) if len(rows) else np.zeros(0)
     if len(rows) < n_components or float(np.abs(block - block.T).max()) > 1e-10:
         raise CertificateError("X is not a symmetric matrix with enough rows in use.")
     distance = float(np.linalg.norm(values - capped_simplex(values, n_components)))

@@ -27,7 +27,7 @@ class Problem:
     @property
     def size(self) -> int:
         """Number of variables."""
-        return self.S.shape[0]
+        return len(self.S)
 
     def objective(self, X: Factors) -> float:
         """Return ⟨S, X⟩ − alpha‖X‖₁."""

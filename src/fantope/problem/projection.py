@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,6 @@ from fantope.typing import Array, IntArray
 
 # Blocks up to this size are decomposed in full; above it only the eigenpairs that get a positive weight are.
 DENSE_UP_TO = 200
-
-CLEAR_GAP = 0.5  # between the d-th and the next eigenvalue: X is then taken to be a projection
 
 
 @dataclass(frozen=True)
@@ -60,11 +59,14 @@ def project(G: Array, n_components: int, space: Eigenspace, tol: float) -> tuple
     return vectors, capped_simplex(values, n_components)
 
 
-def repair(Y: Array, n_components: int, start: Array | None = None) -> Factors | None:
-    """Return the point of the Fantope nearest to the symmetric ``Y`` among those with Y's zero rows and blocks.
+def repair(
+    Y: Array, n_components: int, objective: Callable[[Factors], float], start: Array | None = None
+) -> Factors | None:
+    """Return a point of the Fantope near the symmetric ``Y`` with Y's zero rows and blocks.
 
-    A projection keeps block-diagonal structure, so connected components of Y's pattern are decomposed one by
-    one and exact zeros stay exact. Returns None when Y uses too few variables to carry trace d.
+    The nearest one, or the nearest projection of rank d if ``objective`` prefers that. A projection keeps
+    block-diagonal structure, so connected components of Y's pattern are decomposed one by one and exact zeros stay
+    exact. Returns None when Y uses too few variables to carry trace d.
     """
     rows = np.flatnonzero(np.abs(Y).max(axis=1) > 0.0)
     if len(rows) < n_components:
@@ -74,21 +76,30 @@ def repair(Y: Array, n_components: int, start: Array | None = None) -> Factors |
     values, vectors, where = [], [], []
     for label in range(labels.max() + 1):
         block = np.flatnonzero(labels == label)
-        found, basis = _leading(Y[block[:, None], block], n_components, block, rows, start)
+        found, basis = _leading(Y[block[:, None], block], n_components, rows[block], start)
         values.append(found)
         vectors.append(basis)
         where.append(block)
     every = np.concatenate(values)
-    falling = np.sort(every)[::-1]
     shift = capped_simplex_shift(every, n_components)
-    if len(every) > n_components and falling[n_components - 1] - falling[n_components] > CLEAR_GAP:
-        # Nearly a projection: the nearest point would spread what is missing in the trace over tiny eigenvalues;
-        # the nearest projection is as close, has rank d, and a better objective.
-        shift = 0.5 * (falling[n_components - 1] + falling[n_components])
-        values = [np.where(found > shift, shift + 1.0, found) for found in values]
-        every = np.concatenate(values)
-    result = np.zeros((int(np.count_nonzero(every > shift)), len(rows)))
-    weights = np.empty(len(result))
+    nearest = _assemble(rows, values, vectors, where, shift)
+    falling = np.sort(every)[::-1]
+    if len(every) <= n_components or falling[n_components - 1] <= falling[n_components]:
+        return nearest
+    # Far from the optimum the nearest point spreads what is missing in the trace over tiny eigenvalues, and the
+    # nearest projection, of rank d, is better. But an optimal X may have eigenvalues 0.8 and 0.2: compare.
+    shift = 0.5 * (falling[n_components - 1] + falling[n_components])
+    rounded = _assemble(rows, [np.where(found > shift, shift + 1.0, found) for found in values], vectors, where, shift)
+    return rounded if objective(rounded) > objective(nearest) else nearest
+
+
+def _assemble(
+    rows: IntArray, values: list[Array], vectors: list[Array], where: list[IntArray], shift: float
+) -> Factors:
+    """Return X with eigenvalues clip(values − shift, 0, 1), the eigenpairs of each block given one after the other."""
+    rank = sum(int(np.count_nonzero(found > shift)) for found in values)
+    result = np.zeros((rank, len(rows)))
+    weights = np.empty(rank)
     filled = 0
     for found, basis, block in zip(values, vectors, where, strict=True):
         used = int(np.count_nonzero(found > shift))
@@ -99,15 +110,14 @@ def repair(Y: Array, n_components: int, start: Array | None = None) -> Factors |
     return compress(Factors(rows, result[order], weights[order]))
 
 
-def _leading(
-    block: Array, n_components: int, where: IntArray, rows: IntArray, start: Array | None
-) -> tuple[Array, Array]:
+def _leading(block: Array, n_components: int, rows: IntArray, start: Array | None) -> tuple[Array, Array]:
+    """Return the eigenpairs of a block that may get a positive weight, falling."""
     size = len(block)
     if size <= DENSE_UP_TO or start is None:
         with all_blas_threads(size):
             values, basis = scipy.linalg.eigh(block, driver="evd", check_finite=False)
         return values[::-1], basis.T[::-1]
-    space = Eigenspace(np.ascontiguousarray(start[:, rows[where]]))
+    space = Eigenspace(np.ascontiguousarray(start[:, rows]))
     scale = float(np.abs(block).sum(axis=1).max())
     return space.leading(block, lambda found: weigh(found, n_components), 1e-12 * scale)
 

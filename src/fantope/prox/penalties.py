@@ -51,9 +51,7 @@ def prox_f2_direct(G: Array, n_components: int, weights: PenaltyWeights) -> tupl
     return np.ascontiguousarray(vectors.T[used]), u[used]
 
 
-def prox_f2_iterative(
-    G: Array, n_components: int, weights: PenaltyWeights, n_iter: int
-) -> tuple[Array, Array]:
+def prox_f2_iterative(G: Array, n_components: int, weights: PenaltyWeights, n_iter: int) -> tuple[Array, Array]:
     """Return eigenvectors (rows) and eigenvalues of an approximation by ``n_iter`` subgradient steps.
 
     U ← P_𝒳(U − η_k ∂(penalties)(U) − η_k(U − G)) with η_k = 2/(k + 2), for a 1-strongly convex objective; the steps'

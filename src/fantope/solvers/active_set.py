@@ -65,7 +65,7 @@ class ActiveSet:
             active = np.flatnonzero(np.abs(start.X).max(axis=1) > 0)
         else:
             active = self._leading_variables(problem)
-        state = ActiveSetState(active, None, max(FIRST_TOL, 0.5 * tol), 0.5 * tol)
+        state = ActiveSetState(active, None, max(FIRST_TOL, 0.8 * tol), 0.8 * tol)
         if len(active) > LARGEST_SHARE * m:
             state.active = active = np.arange(m)
         if len(active) == m:
@@ -78,9 +78,7 @@ class ActiveSet:
     @staticmethod
     def _leading_variables(problem: Problem) -> IntArray:
         d, m = problem.n_components, problem.size
-        M = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m))).slack(
-            problem.S
-        )
+        M = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m))).slack(problem.S)
         space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, m)))
         _, rows = space.leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)
@@ -91,9 +89,7 @@ class ActiveSet:
         if state.pending:
             self._after_failed_certificate(problem, state)
         active = state.active
-        inner = Problem(
-            np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha
-        )
+        inner = Problem(np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha)
         solver = Admm(step_size=state.step_size, adapt=True)
         run = iterate(solver, inner, tol=state.tol, max_iter=budget, start=state.start)
         if run.X is None or run.dual is None:
@@ -125,9 +121,7 @@ class ActiveSet:
         return max(run.n_iter, 1)
 
     @staticmethod
-    def _extend(
-        problem: Problem, active: IntArray, X: Factors, U_inner: Array
-    ) -> tuple[Array, Array, IntArray]:
+    def _extend(problem: Problem, active: IntArray, X: Factors, U_inner: Array) -> tuple[Array, Array, IntArray]:
         """Return U on the rows of the active set, the coupling of each outside variable, and those variables."""
         m = problem.size
         outside = np.setdiff1d(np.arange(m), active, assume_unique=True)
@@ -152,9 +146,7 @@ class ActiveSet:
         if len(active) < problem.size:
             d = problem.n_components
             M = state.dual.slack(problem.S)
-            start = 1e-2 * np.random.default_rng(1).standard_normal(
-                (len(state.X.weights) + d + 3, problem.size)
-            )
+            start = 1e-2 * np.random.default_rng(1).standard_normal((len(state.X.weights) + d + 3, problem.size))
             start[: len(state.X.weights), state.X.rows] += state.X.vectors
             values, rows = Eigenspace(start).leading(M, lambda _: d, relative=1e-3)
             excess = float(values.sum()) - state.inner_bound

@@ -16,8 +16,9 @@ from fantope.eigen import Eigenspace
 from fantope.kernels.elementwise import admm_pass, admm_rescale
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors, compress, project, repair
+from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
+from fantope.solvers.candidates import primal_candidate
 from fantope.solvers.spectral import spectral_start
 from fantope.typing import Array
 
@@ -30,8 +31,8 @@ class AdmmState:
     G: Array
     rho: float
     space: Eigenspace
-    vectors: Array
-    weights: Array
+    vectors: Array | None = None
+    weights: Array | None = None
     accuracy: float = 1e-3
     iteration: int = 0
 
@@ -75,8 +76,7 @@ class Admm:
         G = X - U + S / rho
         # Z = Y + W stores both; it can hold Y where W is at the edge of the box, which is where Y may be non-zero.
         Z = np.where(np.abs(U) >= (1 - 1e-9) * alpha / rho, X, 0.0) + U
-        d = problem.n_components
-        return AdmmState(Z, G, rho, space, np.zeros((d, problem.size)), np.zeros(d))
+        return AdmmState(Z, G, rho, space)
 
     def step(self, problem: Problem, state: AdmmState, budget: int) -> int:
         """One iteration, and a change of ρ when the residuals are out of balance."""
@@ -84,7 +84,7 @@ class Admm:
             state.space.basis = None
         state.vectors, state.weights = project(state.G, problem.n_components, state.space, state.accuracy)
         threshold = problem.alpha / state.rho
-        primal, dual, multiplier = np.sqrt(
+        primal, dual, multiplier, slack = np.sqrt(
             admm_pass(
                 state.Z,
                 problem.S,
@@ -100,9 +100,10 @@ class Admm:
         state.accuracy = max(1e-12, 0.1 * min(primal, dual))
         state.iteration += 1
         if self.step_size is None if self.adapt is None else self.adapt:
-            self._balance(
-                problem, state, primal / np.sqrt(problem.n_components), dual / max(multiplier, 1e-300)
-            )
+            # The dual scale lies between ‖U‖ and ‖S − U‖: with the first alone ρ is far too large for correlations
+            # and a large alpha (U is then nearly S), with the second it is somewhat too small on the paper's model.
+            scale = np.sqrt(max(multiplier, 1e-300) * max(slack, 1e-300))
+            self._balance(problem, state, primal / np.sqrt(problem.n_components), dual / scale)
         return 1
 
     def _balance(self, problem: Problem, state: AdmmState, primal: float, dual: float) -> None:
@@ -121,10 +122,6 @@ class Admm:
     def candidate(self, problem: Problem, state: AdmmState) -> Candidate:
         """X from the sparse Y if it can be repaired, else the projection itself; U = ρW."""
         Y, W = state.split(problem.alpha)
-        X = repair(Y, problem.n_components, state.space.basis)
-        if state.iteration and (X is None or len(X.weights) > 2 * len(state.weights) + 2):
-            # Y may have lost so much that its repair spreads over many directions.
-            everything = np.arange(problem.size)
-            X = compress(Factors(everything, state.vectors.copy(), state.weights.copy()))
+        X = primal_candidate(problem, Y, state.space.basis, state.vectors, state.weights)
         W *= state.rho
         return Candidate(X, DenseDual(W, problem.alpha), problem.size)

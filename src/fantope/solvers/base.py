@@ -39,9 +39,20 @@ class Candidate:
 class Solver(Protocol):
     """One algorithm. Options are its attributes; what changes while it runs is in the state."""
 
-    name: str
-    max_iter: int
-    check_every: int
+    @property
+    def name(self) -> str:
+        """What the solution says it was solved by."""
+        ...
+
+    @property
+    def max_iter(self) -> int:
+        """Default limit of iterations."""
+        ...
+
+    @property
+    def check_every(self) -> int:
+        """Steps between two certificates."""
+        ...
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> Any:
         """Return the state before the first iteration."""

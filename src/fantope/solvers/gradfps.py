@@ -18,9 +18,10 @@ from fantope.eigen import Eigenspace
 from fantope.kernels.elementwise import gradfps_pass, gradfps_target
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors, compress, project, repair
+from fantope.problem.projection import project, repair
 from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
 from fantope.solvers.base import Candidate, Start
+from fantope.solvers.candidates import primal_candidate
 from fantope.solvers.spectral import spectral_start
 from fantope.typing import Array
 
@@ -99,9 +100,7 @@ class GradFps:
     def _retarget(self, problem: Problem, state: GradFpsState, norm: float, weight: float) -> None:
         """Project on 𝒳 and write what prox f₂ decomposes next."""
         state.scale = min(1.0, np.sqrt(problem.n_components) / norm) if norm > 0 else 1.0
-        gradfps_target(
-            state.Z1, state.Z2, problem.S, state.G, state.average, state.scale, state.step_size, weight
-        )
+        gradfps_target(state.Z1, state.Z2, problem.S, state.G, state.average, state.scale, state.step_size, weight)
 
     def step(self, problem: Problem, state: GradFpsState, budget: int) -> int:
         """One iteration; the step size follows the ratio of the residuals unless it was given."""
@@ -120,9 +119,7 @@ class GradFps:
     def _prox_f2(self, problem: Problem, state: GradFpsState) -> tuple[Array, Array]:
         if self.mu is None:
             return project(state.G, problem.n_components, state.space, state.accuracy)
-        penalty = PenaltyWeights.of(problem.S, problem.n_components, problem.alpha, self.mu).scaled(
-            state.step_size
-        )
+        penalty = PenaltyWeights.of(problem.S, problem.n_components, problem.alpha, self.mu).scaled(state.step_size)
         if self.prox == "direct":
             return prox_f2_direct(state.G, problem.n_components, penalty)
         return prox_f2_iterative(state.G, problem.n_components, penalty, self.prox_iter)
@@ -150,14 +147,11 @@ class GradFps:
         sparse = v - U
         U /= state.step_size
         if self.output == "average" and state.iteration:
-            found = repair(state.average, problem.n_components, state.space.basis)
+            found = repair(state.average, problem.n_components, problem.objective, state.space.basis)
         else:
-            found = repair(sparse, problem.n_components, state.space.basis)
-            if (
-                state.weights is not None
-                and self.mu is None
-                and (found is None or len(found.weights) > 2 * len(state.weights) + 2)
-            ):
-                assert state.vectors is not None
-                found = compress(Factors(np.arange(problem.size), state.vectors.copy(), state.weights.copy()))
+            # With a finite mu the projected half is not quite in the Fantope.
+            exact = self.mu is None
+            found = primal_candidate(
+                problem, sparse, state.space.basis, state.vectors if exact else None, state.weights if exact else None
+            )
         return Candidate(found, DenseDual(U, problem.alpha), problem.size)

@@ -51,9 +51,7 @@ class ProjectedSubgradient:
         """Start from the thresholded PCA, or from what the caller brings."""
         _, X, U, space = spectral_start(problem, start)
         bound = float(np.linalg.norm(problem.S)) + problem.alpha * problem.size
-        step = (
-            np.sqrt(problem.n_components) / max(bound, 1e-300) if self.step_size is None else self.step_size
-        )
+        step = np.sqrt(problem.n_components) / max(bound, 1e-300) if self.step_size is None else self.step_size
         # A start's own dual point is worth one step.
         return ProjectedSubgradientState(X.copy(), X.copy(), U, step, space, total=step)
 
@@ -72,6 +70,6 @@ class ProjectedSubgradient:
         return 1
 
     def candidate(self, problem: Problem, state: ProjectedSubgradientState) -> Candidate:
-        """The mean of the iterates and of the subgradients."""
-        X = repair(state.mean, problem.n_components, state.space.basis)
+        """Return the mean of the iterates and of the subgradients."""
+        X = repair(state.mean, problem.n_components, problem.objective, state.space.basis)
         return Candidate(X, DenseDual(state.dual.copy(), problem.alpha), problem.size)

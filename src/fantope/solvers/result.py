@@ -114,9 +114,7 @@ class Solution:
     @property
     def is_projection(self) -> bool:
         """Whether X is (nearly) a projection of rank d: its first d eigenvalues exceed 0.99."""
-        return bool(
-            len(self.eigenvalues) >= self.n_components and self.eigenvalues[self.n_components - 1] > 0.99
-        )
+        return bool(len(self.eigenvalues) >= self.n_components and self.eigenvalues[self.n_components - 1] > 0.99)
 
     @cached_property
     def projection(self) -> scipy.sparse.csr_array:
@@ -132,7 +130,7 @@ class Solution:
         """
         V = self.factors.vectors[: self.n_components]
         S = self.covariance.block(self.support, self.support)
-        variance, rotation = np.linalg.eigh(V @ S @ V.T)
+        _, rotation = np.linalg.eigh(V @ S @ V.T)
         rows = rotation.T[::-1] @ V
         # Directions of separate blocks mix only where they explain the same variance: keep their exact zeros.
         rows[np.abs(rows) < 1e-14] = 0.0
@@ -179,9 +177,7 @@ class Solution:
         found = verify(matrix, self.projection, U, self.n_components, self.alpha)
         # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
         width = max(self.dual_bound - self.objective, 0.0)
-        allowed = 0.1 * width + 1e-9 * max(
-            abs(self.objective), abs(self.dual_bound), float(np.abs(matrix).max())
-        )
+        allowed = 0.1 * width + 1e-9 * max(abs(self.objective), abs(self.dual_bound), float(np.abs(matrix).max()))
         if not (found.dual_bound - found.objective <= width + allowed):
             raise CertificateError(
                 f"the recomputed bracket [{found.objective:.10g}, {found.dual_bound:.10g}] is wider than the reported "
@@ -193,8 +189,8 @@ class Solution:
         """Return what was found, in sentences."""
         d, k = self.n_components, len(self.support)
         lines = [
-            f"{d} sparse component{'s' if d > 1 else ''} on {k} of {self.n_features} variables (alpha = {self.alpha:g}, "
-            f"{self.solver}, {self.n_iter} iterations).",
+            f"{d} sparse component{'s' if d > 1 else ''} on {k} of {self.n_features} variables "
+            f"(alpha = {self.alpha:g}, {self.solver}, {self.n_iter} iterations).",
             f"The optimum lies between {self.objective:.8g} and {self.dual_bound:.8g}: relative gap {self.gap:.2g}. "
             f"Status: {self.status}.",
         ]

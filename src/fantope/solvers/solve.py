@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 
 from fantope.covariance import Covariance
-from fantope.problem.decomposition import Decomposition, alpha_max as _alpha_max, decompose
+from fantope.problem.decomposition import Decomposition, decompose
+from fantope.problem.decomposition import alpha_max as _alpha_max
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
@@ -109,9 +109,7 @@ def solve(
 def _choose(solver: str | Solver, step_size: float | None) -> Solver:
     if not isinstance(solver, str):
         if not hasattr(solver, "candidate"):
-            raise ValueError(
-                f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}."
-            )
+            raise ValueError(f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}.")
         if step_size is not None:
             raise ValueError("step_size must be given to the solver object itself when solver is one.")
         return solver
@@ -127,9 +125,7 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
     kept = parts.kept
     shape = init.projection.shape if isinstance(init, Solution) else np.shape(init)
     if shape != (S.size, S.size):
-        raise ValueError(
-            f"init must be a Solution or array for the same {S.size} variables, got shape {shape}."
-        )
+        raise ValueError(f"init must be a Solution or array for the same {S.size} variables, got shape {shape}.")
     U: Array | None = None
     if isinstance(init, Solution):
         X = init.projection[kept][:, kept].toarray()
@@ -137,7 +133,7 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
         if init.alpha > 0:
             U *= min(parts.problem.alpha / init.alpha, 1.0)
     else:
-        dense = init.toarray() if scipy.sparse.issparse(init) else np.asarray(init, dtype=np.float64)
+        dense = init.toarray() if hasattr(init, "toarray") else np.asarray(init, dtype=np.float64)
         if not np.isfinite(dense).all():
             raise ValueError("init must be finite, got NaN or infinity; leave init out to start afresh.")
         X = np.ascontiguousarray(0.5 * (dense + dense.T)[np.ix_(kept, kept)])
@@ -148,7 +144,7 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
 
 
 def _trivial(problem: Problem) -> Candidate:
-    """The d variables with the largest diagonal: what can be certified when an interrupt came too early."""
+    """Return the d variables with the largest diagonal: what can be certified when an interrupt came too early."""
     m, d = problem.size, problem.n_components
     rows = np.sort(np.argsort(-problem.S.diagonal(), kind="stable")[:d])
     dual = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m)))

@@ -93,6 +93,6 @@ class Subgradient:
         return 1
 
     def candidate(self, problem: Problem, state: SubgradientState) -> Candidate:
-        """The mean of the iterates, moved into the Fantope, and the mean of the ℓ₁ subgradients."""
-        X = repair(state.mean, problem.n_components)
+        """Return the mean of the iterates, moved into the Fantope, and the mean of the ℓ₁ subgradients."""
+        X = repair(state.mean, problem.n_components, problem.objective)
         return Candidate(X, DenseDual(state.dual.copy(), problem.alpha), problem.size)

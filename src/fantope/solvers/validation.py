@@ -20,7 +20,7 @@ def check_covariance(S: Any) -> Covariance:
     if hasattr(S, "component_labels"):
         return S  # type: ignore[no-any-return]
     if scipy.sparse.issparse(S):
-        S = S.toarray()
+        S = S.toarray()  # type: ignore[attr-defined]
     try:
         matrix = np.asarray(S, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -61,10 +61,8 @@ def _symmetric(S: Array) -> Array:
 def check_n_components(n_components: Any, p: int) -> int:
     """Return d as an int, 1 ≤ d < p."""
     if isinstance(n_components, bool) or not isinstance(n_components, numbers.Integral):
-        raise ValueError(
-            f"n_components must be a whole number from 1 to {p - 1}, got {n_components!r} ({type(n_components).__name__})."
-        )
-    if not 1 <= n_components < p:
+        raise ValueError(f"n_components must be a whole number from 1 to {p - 1}, got {n_components!r}.")
+    if not 1 <= int(n_components) < p:
         raise ValueError(
             f"n_components must be at least 1 and less than the number of variables, {p}, got {n_components}; ask for "
             f"{p - 1} or fewer."
