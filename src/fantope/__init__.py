@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fantope.estimators import SparsePCA
+    from fantope.operators import covariance
+    from fantope.path import Path, solve_for_norm, solve_for_size, solve_for_variance, solve_path
     from fantope.problem.certificate import Certificate, CertificateError
     from fantope.simulation import Simulation, simulate
     from fantope.solvers import Record, Solution, Status, alpha_max, solve
@@ -19,28 +21,40 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "fantope.problem.certificate",
     "CertificateError": "fantope.problem.certificate",
+    "Path": "fantope.path",
     "Record": "fantope.solvers",
     "Simulation": "fantope.simulation",
     "Solution": "fantope.solvers",
     "SparsePCA": "fantope.estimators",
     "Status": "fantope.solvers",
     "alpha_max": "fantope.solvers",
+    "covariance": "fantope.operators",
     "simulate": "fantope.simulation",
     "solve": "fantope.solvers",
+    "solve_for_norm": "fantope.path",
+    "solve_for_size": "fantope.path",
+    "solve_for_variance": "fantope.path",
+    "solve_path": "fantope.path",
 }
 _MODULES = ("estimators", "plotting", "simulation", "solvers")
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "Path",
     "Record",
     "Simulation",
     "Solution",
     "SparsePCA",
     "Status",
     "alpha_max",
+    "covariance",
     "simulate",
     "solve",
+    "solve_for_norm",
+    "solve_for_size",
+    "solve_for_variance",
+    "solve_path",
 ]
 
 

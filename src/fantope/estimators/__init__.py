@@ -1,1 +1,5 @@
 """scikit-learn estimators."""
+
+from fantope.estimators.sparse_pca import SparsePCA
+
+__all__ = ["SparsePCA"]

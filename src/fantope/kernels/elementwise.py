@@ -107,13 +107,18 @@ def gradfps_pass(Z1, Z2, scale, vectors, weights, threshold):  # type: ignore[no
 
 @build
 def gradfps_target(Z1, Z2, S, G, average, scale, step, weight):  # type: ignore[no-untyped-def]
-    """Write G = 2X − Z₂ + αS, what prox f₂ decomposes, and move the ergodic average by ``weight`` towards X."""
+    """Write G = 2X − Z₂ + αS, what prox f₂ decomposes, and move the ergodic average by ``weight`` towards X.
+
+    ``average`` may be empty: then none is kept.
+    """
     m = Z1.shape[0]
+    averaging = average.shape[0] == m
     for i in prange(m):
         for j in range(m):
             x = scale * 0.5 * (Z1[i, j] + Z2[i, j])
             G[i, j] = 2.0 * x - Z2[i, j] + step * S[i, j]
-            average[i, j] += weight * (x - average[i, j])
+            if averaging:
+                average[i, j] += weight * (x - average[i, j])
 
 
 @build

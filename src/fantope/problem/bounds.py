@@ -22,6 +22,7 @@ from fantope.eigen import Eigenspace, all_blas_threads
 from fantope.typing import Array
 
 UNIT = float(np.finfo(np.float64).eps) / 2
+STRIP = 128  # rows updated at a time
 DENSE_UP_TO = 220  # variables; up to here eigvalsh is as fast as Ritz pairs and a factorisation (measured)
 
 
@@ -46,8 +47,10 @@ def leading_eigenvalue_bounds(
     count = min(count, m)
     if m <= DENSE_UP_TO:
         return _lapack(M, count)
-    if start is None or len(start) <= count:
-        start = np.random.default_rng(0).standard_normal((count + 3, m))
+    missing = count + 3 - (0 if start is None else len(start))
+    if missing > 0:
+        random = np.random.default_rng(0).standard_normal((missing, m)) / np.sqrt(m)
+        start = random if start is None else np.vstack([start, random])
     space = Eigenspace(start)
     for effort in (1e-4, 1e-8):
         theta, V = space.leading(M, lambda _: count, relative=effort)
@@ -80,7 +83,8 @@ def _cholesky(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
     low = float(theta[-1])
     excess = theta - low
     A = np.negative(M)
-    A += (V.T * excess) @ V
+    for i in range(0, m, STRIP):  # a strip at a time: no further m × m array
+        A[i : i + STRIP] += (V.T[i : i + STRIP] * excess) @ V
     A.flat[:: m + 1] += low + eta
     trace = float(A.trace())
     # A is symmetric, so its transpose is the column-major array that LAPACK overwrites without a copy.

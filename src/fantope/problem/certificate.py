@@ -15,13 +15,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from fantope.kernels.graph import component_labels
+from fantope.operators.base import Covariance
 from fantope.problem.bounds import UNIT, leading_eigenvalue_bounds
-from fantope.problem.dual import ReducedDual
+from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
 from fantope.prox.simplex import capped_simplex
 from fantope.typing import Array
 
+FEASIBLE = 1e-9  # distance to the Fantope that counts as rounding
 STRIP = 512  # rows compared at a time, so that checking needs no further p × p array
 
 
@@ -59,7 +62,20 @@ def relative_gap(objective: float, dual_bound: float) -> float:
 
 
 def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float) -> Certificate:
-    """Return the bracket that X and U give; the bound is as tight as a comparison with ``tol`` needs."""
+    """Return the bracket that X and U give; the bound is as tight as a comparison with ``tol`` needs.
+
+    Raises
+    ------
+    FloatingPointError
+        If X is not in the Fantope, which no solver offers unless its numbers have gone wrong.
+    """
+    off = max(
+        abs(float(X.weights.sum()) - problem.n_components),
+        float(np.abs(X.weights - np.clip(X.weights, 0.0, 1.0)).max(initial=0.0)),
+        float(np.linalg.norm(X.vectors @ X.vectors.T - np.eye(len(X.weights)))),
+    )
+    if not off <= FEASIBLE * problem.n_components:
+        raise FloatingPointError(f"X is {off:.3g} away from the Fantope")
     objective = problem.objective(X)
     # The range of X is nearly the leading eigenspace of S − U; random rows stand for what X may have missed.
     start = 1e-3 * np.random.default_rng(0).standard_normal((len(X.weights) + 3, problem.size))
@@ -72,54 +88,93 @@ def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float) -> Cert
 def dual_bound(
     M: Array, n_components: int, start: Array | None = None, slack: float = 0.0, below: float = -np.inf
 ) -> float:
-    """Return an upper bound of φ_d(M), d the number of components, safe against rounding.
+    """Return an upper bound of φ_d(M), d the number of components, safe against rounding."""
+    return _sum_of_largest(spectrum_bounds(M, n_components, start, slack, below), n_components)
 
-    Variables without a neighbour in M are eigenvalues by themselves and are taken out first.
-    """
-    diagonal = M.diagonal()
-    alone = np.count_nonzero(M, axis=1) - (diagonal != 0.0) == 0
-    values = diagonal[alone]
-    rest = np.flatnonzero(~alone)
-    if len(rest):
-        if len(rest) < len(M):
-            M = M[rest[:, None], rest]
-            start = None if start is None else np.ascontiguousarray(start[:, rest])
-        values = np.concatenate([values, leading_eigenvalue_bounds(M, n_components, start, slack, below)])
+
+def _sum_of_largest(values: Array, n_components: int) -> float:
     leading = np.sort(values)[::-1][:n_components]
     return float(leading.sum() + 4 * n_components * UNIT * np.abs(leading).sum())
 
 
-def verify(S: Array, X: scipy.sparse.csr_array, U: Array, n_components: int, alpha: float) -> Certificate:
-    """Recompute the bracket from S, X and U alone; ``U`` is overwritten.
+def spectrum_bounds(
+    M: Array, n_components: int, start: Array | None = None, slack: float = 0.0, below: float = -np.inf
+) -> Array:
+    """Return upper bounds of eigenvalues of M among which those of its d largest are.
 
-    X may be off the Fantope by rounding: the objective reported is that of X less the most that moving X to its
-    nearest feasible point can cost, ``(‖S‖_F + alpha·r)·distance`` on the r rows in use.
+    M is cut into the connected components of its pattern first: its spectrum is the union of theirs.
+    """
+    labels = component_labels(M, 0.0)
+    sizes = np.bincount(labels)
+    if len(sizes) == 1:
+        return leading_eigenvalue_bounds(M, n_components, start, slack, below)
+    parts = [M.diagonal()[sizes[labels] == 1]]
+    for label in np.flatnonzero(sizes > 1):
+        block = np.flatnonzero(labels == label)
+        inside = None
+        if start is not None:
+            inside = np.ascontiguousarray(start[:, block])
+            inside = inside[np.linalg.norm(inside, axis=1) > 1e-4]
+        # The blocks share the slack; how far each is from its part of the optimum is not known.
+        parts.append(leading_eigenvalue_bounds(M[block[:, None], block], n_components, inside, slack))
+    return np.concatenate(parts)
+
+
+def verify(S: Covariance, X: scipy.sparse.csr_array, dual: LiftedDual, n_components: int) -> Certificate:
+    """Recompute the bracket from S, X and U alone.
+
+    Between the components that U names, |S_ij| ≤ alpha is checked anew by a scan of S, so that U_ij = S_ij is in the
+    box and S − U vanishes there. Inside them U is read, checked and its bound computed block by block: nothing
+    larger than the largest component is ever formed.
+
+    X may be off the Fantope by rounding: the objective reported is that of X less the most that moving X to its nearest
+    feasible point can cost, ``(‖S‖_F + alpha·r)·distance`` on the r rows in use.
 
     Raises
     ------
     CertificateError
-        If X is not a feasible point or U leaves the box.
+        If X is not a feasible point, or U is not an admissible dual point for S.
     """
-    p = S.shape[0]
-    if X.shape != (p, p) or U.shape != (p, p):
-        raise CertificateError(f"S is {p} × {p}, but X is {X.shape} and U is {U.shape}.")
+    alpha, labels = dual.alpha, dual.labels
+    if X.shape != (S.size, S.size) or len(labels) != S.size:
+        raise CertificateError(f"S has {S.size} variables, but X is {X.shape} and U has {len(labels)} variables.")
+    objective = _verified_objective(S, X, n_components, alpha)
+    found = S.component_labels(alpha)
+    if len(np.unique(np.stack([found, labels]), axis=1).T) > found.max() + 1:
+        raise CertificateError("S has entries above alpha between components that the dual point keeps apart.")
+    sizes = np.bincount(labels)
+    parts = [S.diagonal()[sizes[labels] == 1] - alpha]
+    for label in np.flatnonzero(sizes > 1):
+        block = np.flatnonzero(labels == label)
+        U = dual.block(block, block)
+        _check_box(U, alpha)
+        np.subtract(S.block(block, block), U, out=U)
+        below = objective if len(sizes) == 1 else -np.inf
+        parts.append(spectrum_bounds(U, n_components, slack=1e-12 * abs(objective), below=below))
+    return Certificate(objective, _sum_of_largest(np.concatenate(parts), n_components))
+
+
+def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: int, alpha: float) -> float:
+    rows = np.flatnonzero(np.diff(X.indptr))
+    block = X[rows][:, rows].toarray()
+    if not np.isfinite(block).all():
+        raise CertificateError("X is not finite.")
+    if len(rows) < n_components or float(np.abs(block - block.T).max()) > 1e-10:
+        raise CertificateError("X is not a symmetric matrix with enough rows in use.")
+    values = np.asarray(scipy.linalg.eigvalsh(block), dtype=np.float64)
+    distance = float(np.linalg.norm(values - capped_simplex(values, n_components)))
+    if not distance <= FEASIBLE * n_components:
+        raise CertificateError(f"X is {distance:.3g} away from the Fantope.")
+    S_block = S.block(rows, rows)
+    objective = float((S_block * block).sum() - alpha * np.abs(block).sum())
+    return objective - (float(np.linalg.norm(S_block)) + alpha * len(rows)) * (distance + len(rows) * UNIT)
+
+
+def _check_box(U: Array, alpha: float) -> None:
     excess = max(float(U.max()), -float(U.min())) - alpha
     if not excess <= 8 * UNIT * alpha:
         raise CertificateError(f"the dual point leaves the box |U| ≤ alpha by {excess:.3g}.")
-    # Bounds below read one triangle, which with its mirror image is a dual point; this catches a wrong file or bug.
-    if any(np.abs(U[i : i + STRIP] - U[:, i : i + STRIP].T).max() > 1e-8 * alpha for i in range(0, p, STRIP)):
+    # Bounds read one triangle, which with its mirror image is a dual point; this catches a damaged file.
+    strips = range(0, len(U), STRIP)
+    if any(np.abs(U[i : i + STRIP] - U[:, i : i + STRIP].T).max() > 1e-8 * alpha for i in strips):
         raise CertificateError("the dual point is not symmetric.")
-    rows = np.flatnonzero(np.diff(X.indptr))
-    block = X[rows][:, rows].toarray()
-    values = np.asarray(scipy.linalg.eigvalsh(block), dtype=np.float64) if len(rows) else np.zeros(0)
-    if len(rows) < n_components or float(np.abs(block - block.T).max()) > 1e-10:
-        raise CertificateError("X is not a symmetric matrix with enough rows in use.")
-    distance = float(np.linalg.norm(values - capped_simplex(values, n_components)))
-    if not distance <= 1e-9:
-        raise CertificateError(f"X is {distance:.3g} away from the Fantope.")
-    S_block = S[rows[:, None], rows]
-    objective = float((S_block * block).sum() - alpha * np.abs(block).sum())
-    repair_cost = (float(np.linalg.norm(S_block)) + alpha * len(rows)) * (distance + len(rows) * UNIT)
-    np.subtract(S, U, out=U)
-    bound = dual_bound(U, n_components, slack=1e-12 * abs(objective), below=objective)
-    return Certificate(objective - repair_cost, bound)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.covariance import Covariance, DenseCovariance
-from fantope.problem.dual import Dual, LiftedDual, ReducedDual
+from fantope.operators import Covariance, DenseCovariance
+from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.typing import IntArray
 
@@ -39,16 +39,19 @@ class Decomposition:
     kept: IntArray
     labels: IntArray
 
-    def lift_dual(self, S: Covariance, reduced: ReducedDual) -> Dual:
+    def lift_dual(self, S: Covariance, reduced: ReducedDual) -> LiftedDual:
         """Return the dual point of the full problem."""
         position = np.full(S.size, -1, dtype=np.intp)
         position[self.kept] = np.arange(len(self.kept))
         return LiftedDual(S, self.problem.alpha, self.labels, position, reduced)
 
 
-def decompose(S: Covariance, n_components: int, alpha: float) -> Decomposition:
-    """Keep the variables that can matter, and cut what cannot connect them."""
-    labels = S.component_labels(alpha)
+def decompose(S: Covariance, n_components: int, alpha: float, labels: IntArray | None = None) -> Decomposition:
+    """Keep the variables that can matter, and cut what cannot connect them.
+
+    ``labels`` are the components if they are known already.
+    """
+    labels = S.component_labels(alpha) if labels is None else labels
     sizes = np.bincount(labels)
     connected = sizes[labels] > 1
     isolated = np.flatnonzero(~connected)
@@ -58,16 +61,4 @@ def decompose(S: Covariance, n_components: int, alpha: float) -> Decomposition:
         return Decomposition(Problem(S.S, n_components, alpha), kept, labels)
     block = S.block(kept, kept)
     block[labels[kept][:, None] != labels[kept]] = 0.0
-    return Decomposition(Problem(block, n_components, alpha), kept, labels)
-
-
-def alpha_max(S: Covariance) -> float:
-    """Return the largest |S_ij|, i ≠ j: from there on every variable is isolated."""
-    largest = 0.0
-    everything = np.arange(S.size)
-    for start in range(0, S.size, 1024):  # a strip at a time: no second p × p array
-        rows = everything[start : start + 1024]
-        strip = np.abs(S.block(rows, everything))
-        strip[np.arange(len(rows)), rows] = 0.0
-        largest = max(largest, float(strip.max()))
-    return largest
+    return Decomposition(Problem(block, n_components, alpha, labels[kept]), kept, labels)

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fantope.covariance.base import Covariance
+from fantope.operators.base import Covariance
 from fantope.typing import Array, IntArray
 
 

@@ -17,6 +17,8 @@ from fantope.typing import Array, IntArray
 # Blocks up to this size are decomposed in full; above it only the eigenpairs that get a positive weight are.
 DENSE_UP_TO = 200
 
+ROUNDING = 1e-14  # an eigenvalue below this is zero: its eigenvector must not put variables into the support
+
 
 @dataclass(frozen=True)
 class Factors:
@@ -54,8 +56,15 @@ def project(G: Array, n_components: int, space: Eigenspace, tol: float) -> tuple
     """Project ``G`` on the Fantope: return the eigenvectors (rows) and weights of the result.
 
     Only eigenpairs with a positive weight are computed, warm-started from ``space``.
+
+    Raises
+    ------
+    FloatingPointError
+        If ``G`` is not finite.
     """
     values, vectors = space.leading(G, lambda found: weigh(found, n_components), tol)
+    if len(values) == 0 or not np.isfinite(values).all():
+        raise FloatingPointError("the matrix to project is not finite")
     return vectors, capped_simplex(values, n_components)
 
 
@@ -68,7 +77,7 @@ def repair(
     block-diagonal structure, so connected components of Y's pattern are decomposed one by one and exact zeros stay
     exact. Returns None when Y uses too few variables to carry trace d.
     """
-    rows = np.flatnonzero(np.abs(Y).max(axis=1) > 0.0)
+    rows = np.flatnonzero(Y.any(axis=1))
     if len(rows) < n_components:
         return None
     Y = Y[rows[:, None], rows]
@@ -97,12 +106,13 @@ def _assemble(
     rows: IntArray, values: list[Array], vectors: list[Array], where: list[IntArray], shift: float
 ) -> Factors:
     """Return X with eigenvalues clip(values − shift, 0, 1), the eigenpairs of each block given one after the other."""
-    rank = sum(int(np.count_nonzero(found > shift)) for found in values)
+    least = shift + ROUNDING * max(1.0, abs(shift))
+    rank = sum(int(np.count_nonzero(found > least)) for found in values)
     result = np.zeros((rank, len(rows)))
     weights = np.empty(rank)
     filled = 0
     for found, basis, block in zip(values, vectors, where, strict=True):
-        used = int(np.count_nonzero(found > shift))
+        used = int(np.count_nonzero(found > least))
         result[filled : filled + used, block] = basis[:used]
         weights[filled : filled + used] = np.clip(found[:used] - shift, 0.0, 1.0)
         filled += used
@@ -128,3 +138,26 @@ def compress(X: Factors) -> Factors:
     if used.all():
         return X
     return Factors(X.rows[used], np.ascontiguousarray(X.vectors[:, used]), X.weights)
+
+
+def pinch(X: Factors, labels: IntArray | None) -> Factors:
+    """Set X to zero between components: it stays in the Fantope, and a problem cut there does not see the difference.
+
+    Solvers that do not threshold let rounding grow between components, or mix equal eigenvalues of two of them.
+    """
+    if labels is None:
+        return X
+    own = labels[X.rows]
+    lowest = np.where(X.vectors != 0.0, own, own.max(initial=0)).min(axis=1, initial=own.max(initial=0))
+    highest = np.where(X.vectors != 0.0, own, 0).max(axis=1, initial=0)
+    if (lowest >= highest).all():
+        return X
+    values, vectors, where = [], [], []
+    for label in np.unique(own):
+        block = np.flatnonzero(own == label)
+        V = X.vectors[:, block]
+        found, basis = np.linalg.eigh((V.T * X.weights) @ V)
+        values.append(found[::-1])
+        vectors.append(basis.T[::-1])
+        where.append(block)
+    return _assemble(X.rows, values, vectors, where, 0.0)

@@ -41,17 +41,28 @@ class ActiveSetState:
     start: Start | None
     tol: float  # of the next round's inner problem
     final_tol: float
-    step_size: float | None = None
     X: Factors | None = None
     dual: ExtendedDual | None = None
     inner_bound: float = np.inf
     pending: bool = False  # X and dual await their certificate over all variables
 
+    @property
+    def step_size(self) -> float | None:
+        """The step size of the inner solver."""
+        return None if self.start is None else self.start.step_size
+
 
 @dataclass(frozen=True)
 class ActiveSet:
-    """Grow a set of variables until the solution on it is certified to be the solution on all of them."""
+    """Grow a set of variables until the solution on it is certified to be the solution on all of them.
 
+    Parameters
+    ----------
+    step_size : float, optional
+        Of the inner ADMM. Given, it stays fixed; by default it adapts.
+    """
+
+    step_size: float | None = None
     name: str = "auto"
     max_iter: int = 20_000
     check_every: int = 1
@@ -61,8 +72,8 @@ class ActiveSet:
         m = problem.size
         if m <= WHOLE_UP_TO:
             active = np.arange(m)
-        elif start is not None and start.X.any():
-            active = np.flatnonzero(np.abs(start.X).max(axis=1) > 0)
+        elif start is not None and len(start.rows):
+            active = start.rows
         else:
             active = self._leading_variables(problem)
         state = ActiveSetState(active, None, max(FIRST_TOL, 0.8 * tol), 0.8 * tol)
@@ -71,8 +82,10 @@ class ActiveSet:
         if len(active) == m:
             state.tol = state.final_tol
         if start is not None:
-            U = None if start.U is None else start.U[np.ix_(active, active)]
-            state.start = Start(start.X[np.ix_(active, active)], U)
+            state.start = Start(np.arange(len(active)), start.X, start.U, start.step_size)
+            if len(active) == m:
+                X, U = start.spread(problem)
+                state.start = Start(active, X, U, start.step_size)
         return state
 
     @staticmethod
@@ -90,15 +103,13 @@ class ActiveSet:
             self._after_failed_certificate(problem, state)
         active = state.active
         inner = Problem(np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha)
-        solver = Admm(step_size=state.step_size, adapt=True)
-        run = iterate(solver, inner, tol=state.tol, max_iter=budget, start=state.start)
+        run = iterate(Admm(step_size=self.step_size), inner, tol=state.tol, max_iter=budget, start=state.start)
         if run.X is None or run.dual is None:
             raise KeyboardInterrupt if run.status is Status.INTERRUPTED else FloatingPointError
         # The certificate of the inner run may pair different iterations; the warm start needs the last one.
         Y, W = run.state.split(inner.alpha)
         W *= run.state.rho
-        state.step_size = 1.0 / run.state.rho
-        state.start = Start(Y, W)
+        state.start = Start(np.arange(len(active)), Y, W, run.state.step_size)
         state.inner_bound = run.dual_bound
         U_inner = run.dual.block(np.arange(len(active)), np.arange(len(active)))
         U, coupling, outside = self._extend(problem, active, run.X, U_inner)
@@ -110,14 +121,17 @@ class ActiveSet:
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
         # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
-        visible = np.sqrt(0.02 * state.tol) * abs(run.dual_bound) / problem.n_components
+        visible = np.sqrt(0.02 * state.final_tol) * abs(run.dual_bound) / problem.n_components
         violators = outside[coupling > visible]
         if len(violators):
             order = np.argsort(-coupling[coupling > visible], kind="stable")
             limit = max(20, int(MAX_GROWTH * len(active)))
             self._grow(problem, state, violators[order[:limit]])
-            if len(violators) < 0.2 * len(active):
-                state.tol = max(0.1 * state.tol, state.final_tol)
+        settled = len(violators) < 0.2 * len(active)
+        if settled and state.tol > 10 * state.final_tol:
+            state.pending = False  # far from done: a certificate over all variables would cost more than it tells
+        if settled and not state.pending:
+            state.tol = max(0.1 * state.tol, state.final_tol)
         return max(run.n_iter, 1)
 
     @staticmethod
@@ -173,7 +187,8 @@ class ActiveSet:
         U = state.dual.block(merged, merged)
         assert state.start.U is not None
         U[np.ix_(inside, inside)] = state.start.U
-        state.active, state.start = merged, Start(X, U)
+        state.active = merged
+        state.start = Start(np.arange(len(merged)), X, U, state.start.step_size)
         state.pending = False
 
     def candidate(self, problem: Problem, state: ActiveSetState) -> Candidate:

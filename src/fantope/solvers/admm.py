@@ -36,6 +36,11 @@ class AdmmState:
     accuracy: float = 1e-3
     iteration: int = 0
 
+    @property
+    def step_size(self) -> float:
+        """The paper's α."""
+        return 1.0 / self.rho
+
     def split(self, alpha: float) -> tuple[Array, Array]:
         """Return Y and W."""
         W = np.clip(self.Z, -alpha / self.rho, alpha / self.rho)
@@ -71,7 +76,8 @@ class Admm:
         """Start from ``start``, or from the thresholded PCA of :func:`spectral_start`."""
         S, alpha = problem.S, problem.alpha
         scale, X, U, space = spectral_start(problem, start)
-        rho = 2.0 * scale if self.step_size is None else 1.0 / self.step_size
+        step_size = self.step_size or (start and start.step_size)
+        rho = 1.0 / step_size if step_size else 2.0 * scale
         U /= rho
         G = X - U + S / rho
         # Z = Y + W stores both; it can hold Y where W is at the edge of the box, which is where Y may be non-zero.

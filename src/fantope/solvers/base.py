@@ -5,26 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from fantope.problem.dual import ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
-from fantope.typing import Array
+from fantope.typing import Array, IntArray
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where to start from, over the variables of the reduced problem.
+    """Where to start from.
 
     Attributes
     ----------
-    X : (m, m) array
+    rows : (r,) array
+        The variables of the reduced problem that it covers, rising; X is zero elsewhere.
+    X : (r, r) array
         A primal guess; it need not be feasible.
-    U : (m, m) array or None
+    U : (r, r) array, optional
         A dual guess.
+    step_size : float, optional
+        The step size at which an earlier run ended.
     """
 
+    rows: IntArray
     X: Array
     U: Array | None = None
+    step_size: float | None = None
+
+    def spread(self, problem: Problem) -> tuple[Array, Array | None]:
+        """Return X and U over all variables; where there is no dual guess it is clip(S, ±alpha)."""
+        if len(self.rows) == problem.size:
+            return self.X, self.U
+        where = np.ix_(self.rows, self.rows)
+        X = np.zeros_like(problem.S)
+        X[where] = self.X
+        if self.U is None:
+            return X, None
+        U = np.clip(problem.S, -problem.alpha, problem.alpha)
+        U[where] = self.U
+        return X, U
 
 
 @dataclass(frozen=True)

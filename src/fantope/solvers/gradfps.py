@@ -83,14 +83,14 @@ class GradFps:
     def init(self, problem: Problem, start: Start | None, tol: float) -> GradFpsState:
         """Z₁ = Z₂ = X₀ as in the paper, moved along the dual guess: at the optimum Z₁ = X − αU, Z₂ = X + αU."""
         scale, X, U, space = spectral_start(problem, start)
-        step = 0.5 / scale if self.step_size is None else self.step_size
+        step = self.step_size or (start and start.step_size) or 0.5 / scale
         if start is not None and start.U is None:
             U = np.zeros_like(X)
         state = GradFpsState(
             Z1=X - step * U,
             Z2=X + step * U,
             G=np.empty_like(X),
-            average=np.zeros_like(X),
+            average=np.zeros_like(X) if self.output == "average" else np.zeros((0, 0)),
             step_size=step,
             space=space,
         )
@@ -134,17 +134,19 @@ class GradFps:
         factor = 1.0 / min(max(np.sqrt(ratio), 0.5), 2.0)
         state.step_size *= factor
         half = 0.5 * (factor - 1.0)  # Z₁ ← X + factor(Z₁ − X) with X = (Z₁ + Z₂)/2
-        spread = half * (state.Z1 - state.Z2)
+        spread = state.Z1 - state.Z2
+        spread *= half
         state.Z1 += spread
         state.Z2 -= spread
 
     def candidate(self, problem: Problem, state: GradFpsState) -> Candidate:
         """X from prox f₁ (sparse) or the average, repaired; U from prox f₁."""
-        X = state.scale * 0.5 * (state.Z1 + state.Z2)
         threshold = state.step_size * problem.alpha
-        v = 2.0 * X - state.Z1
-        U = np.clip(v, -threshold, threshold)
-        sparse = v - U
+        sparse = state.Z1 + state.Z2  # v = 2X − Z₁, in place: only two arrays for v, U and y
+        sparse *= state.scale
+        sparse -= state.Z1
+        U = np.clip(sparse, -threshold, threshold)
+        sparse -= U
         U /= state.step_size
         if self.output == "average" and state.iteration:
             found = repair(state.average, problem.n_components, problem.objective, state.space.basis)

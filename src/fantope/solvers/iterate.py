@@ -13,7 +13,7 @@ from fantope.eigen import one_blas_thread
 from fantope.problem.certificate import certify, relative_gap
 from fantope.problem.dual import ReducedDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors
+from fantope.problem.projection import Factors, pinch
 from fantope.solvers.base import Candidate, Solver, Start
 from fantope.solvers.result import Record, Status
 
@@ -41,11 +41,12 @@ class Run:
     def update(self, problem: Problem, candidate: Candidate, tol: float) -> bool:
         """Certify a candidate and keep whichever of its two sides is better; False if it is not finite."""
         assert candidate.X is not None and candidate.dual is not None
-        found = certify(problem, candidate.X, candidate.dual, tol)
+        X = pinch(candidate.X, problem.labels)
+        found = certify(problem, X, candidate.dual, tol)
         if not (np.isfinite(found.objective) and np.isfinite(found.dual_bound)):
             return False
         if found.objective > self.objective:
-            self.X, self.objective = candidate.X, found.objective
+            self.X, self.objective = X, found.objective
         if found.dual_bound < self.dual_bound:
             self.dual, self.dual_bound = candidate.dual, found.dual_bound
         return True

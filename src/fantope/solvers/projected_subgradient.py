@@ -60,6 +60,7 @@ class ProjectedSubgradient:
         state.iteration += 1
         rate = state.step_size / np.sqrt(state.iteration)
         subgradient = problem.alpha * np.sign(state.X)
+        problem.cut(subgradient)  # or sign(X) would make rounding between components count
         vectors, weights = project(
             state.X + rate * (problem.S - subgradient), problem.n_components, state.space, 0.1 * rate
         )

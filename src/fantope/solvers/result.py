@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse
 
-from fantope.covariance import Covariance, DenseCovariance
+from fantope.operators import Covariance
 from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify
-from fantope.problem.dual import Dual
+from fantope.problem.dual import LiftedDual
 from fantope.problem.projection import Factors
+from fantope.solvers.validation import check_covariance
 from fantope.typing import Array, IntArray
 
 
@@ -78,8 +79,10 @@ class Solution:
     n_features : int
     factors : Factors
         X by its eigenvectors and eigenvalues.
-    dual : Dual
+    dual : LiftedDual
         U; ``dual.block(rows, cols)`` yields any part of it.
+    step_size : float or None
+        The step size at which the run ended; a warm start goes on with it.
     history : tuple of Record
     """
 
@@ -92,8 +95,9 @@ class Solution:
     n_components: int
     n_features: int
     factors: Factors = field(repr=False)
-    dual: Dual = field(repr=False)
+    dual: LiftedDual = field(repr=False)
     covariance: Covariance = field(repr=False)
+    step_size: float | None = field(repr=False)
     history: tuple[Record, ...] = field(repr=False)
 
     @property
@@ -164,20 +168,16 @@ class Solution:
         CertificateError
             If X is not in the Fantope, U is not in the box, or the bracket is wider than the one reported.
         """
-        if S is None:
-            S = self.covariance
-        if isinstance(S, DenseCovariance):
-            S = S.S
-        p = self.n_features
-        everything = np.arange(p)
-        matrix = S.block(everything, everything) if hasattr(S, "block") else np.asarray(S, dtype=np.float64)
-        if matrix.shape != (p, p):
-            raise CertificateError(f"S must be {p} × {p} as in the problem solved, got shape {matrix.shape}.")
-        U = self.dual.block(everything, everything)
-        found = verify(matrix, self.projection, U, self.n_components, self.alpha)
+        matrix = self.covariance if S is None else check_covariance(S)
+        if matrix.size != self.n_features:
+            raise CertificateError(
+                f"S must have the {self.n_features} variables of the problem solved, got {matrix.size}."
+            )
+        found = verify(matrix, self.projection, self.dual, self.n_components)
         # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
         width = max(self.dual_bound - self.objective, 0.0)
-        allowed = 0.1 * width + 1e-9 * max(abs(self.objective), abs(self.dual_bound), float(np.abs(matrix).max()))
+        scale = max(abs(self.objective), abs(self.dual_bound), float(np.abs(matrix.diagonal()).max()), self.alpha)
+        allowed = 0.1 * width + 1e-9 * scale
         if not (found.dual_bound - found.objective <= width + allowed):
             raise CertificateError(
                 f"the recomputed bracket [{found.objective:.10g}, {found.dual_bound:.10g}] is wider than the reported "

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from fantope.covariance import Covariance
+from fantope.operators import Covariance
+from fantope.problem.certificate import relative_gap
 from fantope.problem.decomposition import Decomposition, decompose
-from fantope.problem.decomposition import alpha_max as _alpha_max
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors
+from fantope.problem.projection import Factors, pinch, repair
 from fantope.solvers.active_set import ActiveSet
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Solver, Start
 from fantope.solvers.gradfps import GradFps
 from fantope.solvers.iterate import Run, iterate
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
-from fantope.solvers.result import Record, Solution
+from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.subgradient import Subgradient
 from fantope.solvers.validation import (
     check_covariance,
@@ -28,7 +28,6 @@ from fantope.solvers.validation import (
     check_nonnegative,
     check_tol,
 )
-from fantope.typing import Array
 
 SOLVERS: dict[str, Callable[..., Solver]] = {
     "auto": ActiveSet,
@@ -37,6 +36,8 @@ SOLVERS: dict[str, Callable[..., Solver]] = {
     "subgradient": Subgradient,
     "projected-subgradient": ProjectedSubgradient,
 }
+
+LEVERAGES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # X_ii below which a row is tried to be left out, sparsest first
 
 
 def solve(
@@ -97,16 +98,31 @@ def solve(
     max_iter = check_max_iter(max_iter)
     if step_size is not None:
         step_size = check_nonnegative("step_size", step_size, positive=True)
-    chosen = _choose(solver, step_size)
     parts = decompose(covariance, d, alpha)
+    return solve_parts(covariance, parts, choose_solver(solver, step_size), tol, max_iter, init, callback)
+
+
+def solve_parts(
+    covariance: Covariance,
+    parts: Decomposition,
+    solver: Solver,
+    tol: float,
+    max_iter: int | None = None,
+    init: Any = None,
+    callback: Callable[[Record], object] | None = None,
+) -> Solution:
+    """Solve a decomposed problem; arguments are checked already."""
     start = _start(init, covariance, parts)
-    run = iterate(chosen, parts.problem, tol=tol, max_iter=max_iter, start=start, callback=callback)
+    run = iterate(solver, parts.problem, tol=tol, max_iter=max_iter, start=start, callback=callback)
     if run.X is None or run.dual is None:
         run.update(parts.problem, _trivial(parts.problem), tol)
-    return _solution(run, chosen, covariance, parts)
+    if run.status is Status.SOLVED:
+        _sparsify(run, parts.problem, tol)
+    return _solution(run, solver, covariance, parts)
 
 
-def _choose(solver: str | Solver, step_size: float | None) -> Solver:
+def choose_solver(solver: str | Solver, step_size: float | None = None) -> Solver:
+    """Return the solver that a name or an object stands for."""
     if not isinstance(solver, str):
         if not hasattr(solver, "candidate"):
             raise ValueError(f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}.")
@@ -122,25 +138,52 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
     """Turn what the user brings into a start over the kept variables."""
     if init is None:
         return None
-    kept = parts.kept
-    shape = init.projection.shape if isinstance(init, Solution) else np.shape(init)
+    kept, alpha = parts.kept, parts.problem.alpha
+    shape = (init.n_features,) * 2 if isinstance(init, Solution) else np.shape(init)
     if shape != (S.size, S.size):
         raise ValueError(f"init must be a Solution or array for the same {S.size} variables, got shape {shape}.")
-    U: Array | None = None
     if isinstance(init, Solution):
-        X = init.projection[kept][:, kept].toarray()
-        U = init.dual.block(kept, kept)
-        if init.alpha > 0:
-            U *= min(parts.problem.alpha / init.alpha, 1.0)
+        rows = np.flatnonzero(np.isin(kept, init.support))
+        X = init.projection[kept[rows]][:, kept[rows]].toarray()
+        # Clipped into the new box, not scaled: entries inside it stay where they are.
+        U = np.clip(init.dual.block(kept[rows], kept[rows]), -alpha, alpha)
+        start = Start(rows, X, U, init.step_size)
     else:
         dense = init.toarray() if hasattr(init, "toarray") else np.asarray(init, dtype=np.float64)
         if not np.isfinite(dense).all():
             raise ValueError("init must be finite, got NaN or infinity; leave init out to start afresh.")
-        X = np.ascontiguousarray(0.5 * (dense + dense.T)[np.ix_(kept, kept)])
-    labels = parts.labels[kept]
-    if labels.max(initial=0) > labels.min(initial=0):
-        X[labels[:, None] != labels] = 0.0
-    return Start(X, U)
+        dense = dense[np.ix_(kept, kept)]
+        rows = np.flatnonzero(np.abs(dense).max(axis=1) > 0.0)
+        start = Start(rows, np.ascontiguousarray(0.5 * (dense + dense.T)[np.ix_(rows, rows)]))
+    labels = parts.labels[kept[rows]]
+    apart = labels[:, None] != labels
+    for block in (start.X, start.U):
+        if block is not None:
+            block[apart] = 0.0
+    return start
+
+
+def _sparsify(run: Run, problem: Problem, tol: float) -> None:
+    """Among the points that the bracket certifies, prefer one without rows that hardly matter.
+
+    An iterate that is optimal up to the tolerance usually has rows of tiny leverage X_ii that the optimum has not.
+    Leaving them out often raises the objective, and is done as long as the gap stays within ``tol``.
+    """
+    assert run.X is not None
+    leverage = run.X.weights @ run.X.vectors**2
+    for threshold in LEVERAGES:
+        rows = leverage > threshold
+        if rows.all():
+            return
+        V = run.X.vectors[:, rows]
+        point = repair((V.T * run.X.weights) @ V, problem.n_components, problem.objective)
+        if point is None:
+            continue
+        point = pinch(point.lifted(run.X.rows[rows]), problem.labels)
+        objective = problem.objective(point)
+        if relative_gap(objective, run.dual_bound) <= max(tol, run.gap):
+            run.X, run.objective = point, objective
+            return
 
 
 def _trivial(problem: Problem) -> Candidate:
@@ -165,6 +208,7 @@ def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> 
         factors=run.X.lifted(parts.kept),
         dual=parts.lift_dual(S, run.dual),
         covariance=S,
+        step_size=getattr(run.state, "step_size", None),
         history=tuple(run.history),
     )
 
@@ -182,4 +226,4 @@ def alpha_max(S: Any, n_components: int) -> float:
     """
     covariance = check_covariance(S)
     check_n_components(n_components, covariance.size)
-    return _alpha_max(covariance)
+    return covariance.largest_off_diagonal()

@@ -18,10 +18,11 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     sparser than those of S: splitting methods that start there stay at low rank from the first iteration on.
     """
     S, d, alpha = problem.S, problem.n_components, problem.alpha
-    U = np.clip(S, -alpha, alpha) if start is None or start.U is None else np.clip(start.U, -alpha, alpha)
+    X, U = (None, None) if start is None else start.spread(problem)
+    U = np.clip(S if U is None else U, -alpha, alpha)
     M = DenseDual(U, alpha).slack(S)
     space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
     # A rough answer is plenty for a start.
     values, rows = space.leading(M, lambda _: d, relative=0.05)
     scale = max(float(values[0]) + alpha, 1e-8 * float(np.abs(S).max()), float(np.finfo(float).tiny))
-    return scale, (rows.T @ rows if start is None else start.X), U, space
+    return scale, (rows.T @ rows if X is None else X), U, space

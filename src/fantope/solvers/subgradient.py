@@ -76,6 +76,7 @@ class Subgradient:
         X, weights, d = state.X, state.weights, problem.n_components
         rate = state.step_size / np.sqrt(state.iteration)
         subgradient = problem.alpha * np.sign(X)
+        problem.cut(subgradient)  # an extreme eigenvector may mix components, and sign(X) makes rounding count
         high, last = state.top.leading(X, lambda _: 1, tol=1e-4)
         low, first = state.bottom.leading(-X, lambda _: 1, tol=1e-4)
         change = problem.S - subgradient

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.covariance import Covariance, DenseCovariance
+from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
 
 SYMMETRY = 1e-8  # largest |S − Sᵀ| relative to the largest |S| that counts as rounding
+LARGEST = 1e140  # in magnitude: norms square the entries, and safe bounds need norms
 STRIP = 512  # rows checked at a time, so that checking needs no second p × p array
 
 
@@ -22,6 +23,8 @@ def check_covariance(S: Any) -> Covariance:
     if scipy.sparse.issparse(S):
         S = S.toarray()  # type: ignore[attr-defined]
     try:
+        if np.iscomplexobj(S):
+            raise TypeError  # NumPy would drop the imaginary part
         matrix = np.asarray(S, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise ValueError(
@@ -54,6 +57,11 @@ def _symmetric(S: Array) -> Array:
     if worst > SYMMETRY * max(scale, np.finfo(float).tiny):
         raise ValueError(
             f"S must be symmetric, got |S − Sᵀ| up to {worst:.3g}; pass (S + S.T) / 2 if that is what you mean."
+        )
+    if scale > LARGEST or 0.0 < scale < 1.0 / LARGEST:
+        raise ValueError(
+            f"S must have its largest entry between {1.0 / LARGEST:g} and {LARGEST:g} in magnitude, got {scale:.3g}, "
+            "whose square leaves double precision; divide S and alpha by that number."
         )
     return S if worst == 0.0 else 0.5 * (S + S.T)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from fantope.operators.graph import ThresholdGraph
 from fantope.typing import Array, IntArray
 
 
@@ -25,4 +26,16 @@ class Covariance(Protocol):
 
     def component_labels(self, alpha: float) -> IntArray:
         """Return the connected component of each variable in the graph |S_ij| > alpha, i ≠ j."""
+        ...
+
+    def matmul(self, V: Array) -> Array:
+        """Return S V for a vector or a thin block V."""
+        ...
+
+    def largest_off_diagonal(self) -> float:
+        """Return max |S_ij|, i ≠ j."""
+        ...
+
+    def graph(self, alpha: float) -> ThresholdGraph:
+        """Return all pairs with |S_ij| > alpha: one scan that serves every larger alpha."""
         ...

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from fantope.kernels.graph import component_labels
+from fantope.kernels.scan import entries_above
+from fantope.operators.graph import ThresholdGraph, collect
 from fantope.typing import Array, IntArray
+
+STRIP = 1024  # rows at a time: no second p × p array
 
 
 class DenseCovariance:
@@ -40,3 +46,28 @@ class DenseCovariance:
     def component_labels(self, alpha: float) -> IntArray:
         """Return the connected component of each variable in the graph |S_ij| > alpha, i ≠ j."""
         return np.asarray(component_labels(self.S, alpha), dtype=np.intp)
+
+    def matmul(self, V: Array) -> Array:
+        """Return S V."""
+        return self.S @ V
+
+    def largest_off_diagonal(self) -> float:
+        """Return max |S_ij|, i ≠ j."""
+        largest = 0.0
+        for start in range(0, self.size, STRIP):
+            strip = np.abs(self.S[start : start + STRIP])
+            strip[np.arange(len(strip)), start + np.arange(len(strip))] = 0.0
+            largest = max(largest, float(strip.max()))
+        return largest
+
+    def graph(self, alpha: float) -> ThresholdGraph:
+        """Return all pairs with |S_ij| > alpha."""
+
+        def edges() -> Iterator[tuple[IntArray, IntArray, Array]]:
+            ones = np.ones(self.size)
+            for start in range(0, self.size, STRIP):
+                strip = self.S[start : start + STRIP, start:]
+                rows, cols, bounds = entries_above(strip, ones, ones, 0.0, alpha, True)
+                yield rows + start, cols + start, bounds
+
+        return collect(self.size, alpha, edges())

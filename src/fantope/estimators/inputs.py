@@ -1,0 +1,74 @@
+"""Checks of data matrices, with sentences that name the columns at fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils.validation import check_array, validate_data
+
+from fantope.typing import AnyArray
+
+SHOWN = 5  # columns named in one sentence
+
+
+def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
+    """Return X as a finite float array, or as a csr or csc matrix in canonical format; float32 stays float32.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Its ``n_features_in_`` and ``feature_names_in_`` are set when fitting and compared otherwise.
+    X : array-like or sparse matrix of shape (n, p)
+    fitting : bool
+        Whether X is what the estimator learns from, which takes two rows and two columns.
+    """
+    kept = {"dtype": [np.float64, np.float32], "accept_sparse": ["csr", "csc"]}
+    least = 2 if fitting else 1
+    try:
+        X = validate_data(estimator, X, reset=fitting, ensure_min_samples=least, ensure_min_features=least, **kept)
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(
+                f"X must hold numbers only, but {error}; drop text columns or encode them first."
+            ) from None
+        # scikit-learn says that a value is missing, but not where.
+        X = check_array(X, ensure_all_finite=False, **kept)
+        missing = _not_finite(X, getattr(estimator, "feature_names_in_", None))
+        if missing is None:
+            raise
+        raise ValueError(missing) from None
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def is_sparse(X: object) -> bool:
+    """Return whether X is a scipy.sparse matrix or array."""
+    # Not scipy's own function at each place: the type that it narrows to has no methods.
+    return bool(scipy.sparse.issparse(X))
+
+
+def name_columns(columns: Any, names: AnyArray | None) -> str:
+    """Return "column 3" or "columns 'age', 'mass' and 7 more"."""
+    shown = [repr(str(names[j])) if names is not None else str(j) for j in columns[:SHOWN]]
+    more = len(columns) - len(shown)
+    text = ", ".join(shown) + (f" and {more} more" if more else "")
+    return f"column{'s' if len(columns) > 1 else ''} {text}"
+
+
+def _not_finite(X: Any, names: AnyArray | None) -> str | None:
+    """Return a sentence on the columns with NaN, else on those with infinity, else None."""
+    sparse = is_sparse(X)
+    values = X.data if sparse else X
+    for test, what in ((np.isnan, "NaN"), (np.isinf, "infinity")):
+        bad = test(values)
+        if bad.any():
+            columns = np.unique(X.tocoo().col[bad]) if sparse else np.flatnonzero(bad.any(axis=0))
+            return (
+                f"X contains {what} in {name_columns(columns, names)}; drop or impute such values first, for example "
+                "with sklearn.impute.SimpleImputer."
+            )
+    return None

@@ -1,0 +1,342 @@
+"""Sparse PCA as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from fantope.estimators.inputs import check_data, is_sparse
+from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
+from fantope.estimators.penalty import default_alpha
+from fantope.solvers import Solution, Status, solve
+from fantope.solvers.solve import SOLVERS
+from fantope.solvers.validation import check_covariance, check_n_components
+from fantope.typing import AnyArray, Array
+
+
+class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Sparse principal components with a certificate of optimality.
+
+    Solves ``max ⟨S, X⟩ − alpha‖X‖₁`` over ``0 ⪯ X ⪯ I, tr X = n_components``, where S is the covariance or
+    correlation matrix of the data, and returns an orthonormal basis of the leading range of X. The problem is
+    convex: there are no starting points to choose, and ``gap_`` bounds the distance from the optimum.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Number of components, 1 ≤ n_components < n_features. The one exception: 2 means 1 where there are only two
+        features, so that the default works on any data.
+    alpha : float, default=None
+        Penalty, 0 or larger, in units of S. 0 is ordinary PCA; from ``fantope.alpha_max(S, n_components)`` on, only
+        single variables are left. By default σ√(log n_features / n_samples), where σ is half the median variance,
+        and at most half of ``alpha_max``. A matrix passed with ``kind="precomputed"`` has no default, since it does
+        not tell the number of samples; an operator over data does.
+    kind : {"covariance", "correlation", "precomputed"}, default="covariance"
+        What S is. "covariance" centres the variables; "correlation" also divides them by their standard deviation;
+        with "precomputed" ``fit`` takes S itself, an array of shape (n_features, n_features) or an operator made by
+        ``fantope.covariance``. Sums over samples are divided by n_samples.
+    solver : str or solver object, default="auto"
+        As in :func:`fantope.solve`: "auto", "admm", "gradfps", "subgradient", "projected-subgradient", or an object
+        of :mod:`fantope.solvers`.
+    tol : float, default=1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default=None
+        By default the solver's own.
+    step_size : float, default=None
+        By default each solver chooses and adapts its own.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows by falling explained variance. They are exactly zero off the support; the entry of largest
+        magnitude in each row is positive.
+    explained_variance_ : ndarray of shape (n_components,)
+        vᵀSv of each component: the variance of each column of ``transform(X)``, divided by n_samples.
+        scikit-learn's PCA divides by n_samples − 1; multiply by n_samples / (n_samples − 1) to compare.
+    explained_variance_ratio_ : ndarray of shape (n_components,)
+        ``explained_variance_`` over the trace of S.
+    mean_, scale_ : ndarray of shape (n_features,)
+        What ``transform`` subtracts from each variable and divides it by: the mean, or zero if S was a matrix; the
+        standard deviation with ``kind="correlation"``, else one.
+    n_components_ : int
+        Number of components.
+    n_features_in_ : int
+        Number of features seen during fit.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of features seen during fit; only if they are all strings.
+    n_samples_seen_ : int or None
+        Number of samples; None if S was a matrix.
+    n_samples_ : int or None
+        The same, under the name that scikit-learn's PCA uses.
+    n_iter_ : int
+        Number of iterations.
+    projection_ : sparse array of shape (n_features, n_features)
+        X.
+    support_ : ndarray of int
+        Indices of the features in use.
+    alpha_ : float
+        The penalty that was used.
+    gap_ : float
+        Certified relative duality gap.
+    solution_ : fantope.Solution
+        The answer with its certificate; ``solution_.verify()`` checks it afresh.
+
+    See Also
+    --------
+    fantope.solve : The same for a covariance matrix, without scikit-learn.
+
+    Notes
+    -----
+    Fit on data forms S, an array of shape (n_features, n_features). Sparse data are not made dense.
+
+    If Ctrl-C stops the solver, the best certified answer so far is stored before ``KeyboardInterrupt`` is raised.
+
+    Examples
+    --------
+    >>> import fantope
+    >>> sim = fantope.simulate(200, 60, sizes=(8, 6))
+    >>> pca = fantope.SparsePCA(n_components=2, alpha=0.4).fit(sim.Z)
+    >>> pca.support_.tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13]
+    >>> pca.gap_ <= pca.tol
+    True
+    >>> pca.transform(sim.Z).shape
+    (200, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left"), None],
+        "kind": [StrOptions({"covariance", "correlation", "precomputed"})],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods(["init", "step", "candidate"])],
+        "tol": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
+        "step_size": [Interval(Real, 0, None, closed="neither"), None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        alpha: float | None = None,
+        kind: str = "covariance",
+        solver: Any = "auto",
+        tol: float = 1e-4,
+        max_iter: int | None = None,
+        step_size: float | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+        self.kind = kind
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.step_size = step_size
+
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data; with ``kind="precomputed"``, S of shape (n_features, n_features).
+        y : Ignored
+            There for pipelines.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the gap is above ``tol``; the best certified answer is kept.
+        """
+        moments = self._moments(X)
+        d = self._n_components(moments.covariance.size)
+        solution = solve(
+            moments.covariance,
+            d,
+            default_alpha(moments, d) if self.alpha is None else self.alpha,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            step_size=self.step_size,
+        )
+        self._store(moments, solution)
+        if solution.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        if solution.status is not Status.SOLVED:
+            reason = str(solution.status).partition(":")[0]  # what follows is advice for callers of fantope.solve
+            warnings.warn(
+                f"SparsePCA {reason}: relative gap {solution.gap:.3g}, tol {self.tol:g}, {solution.n_iter} iterations. "
+                "The answer is certified to that gap only; raise max_iter, loosen tol or try another solver.",
+                ConvergenceWarning,
+                stacklevel=3,  # past the wrapper of scikit-learn, to the call of fit
+            )
+        return self
+
+    def transform(self, X: Any) -> AnyArray:
+        """Project data on the components.
+
+        Each row is centred and scaled with what was learnt by ``fit``, so its scores do not depend on other rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data, also where S was precomputed; if that was a matrix, the caller centres them.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            The scores; float32 for float32 data.
+        """
+        check_is_fitted(self)
+        X = check_data(self, X, fitting=False)
+        return self._scores(X).astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> AnyArray:
+        """Return the data that scores stand for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Scores.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            Data in the original units.
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32], input_name="X", estimator=self)
+        if X.shape[1] != self.n_components_:
+            raise ValueError(
+                f"X must have one column for each of the {self.n_components_} components, got shape {X.shape}; pass "
+                "what transform returns."
+            )
+        original = X @ self.components_
+        original *= self.scale_
+        original += self.mean_
+        return np.asarray(original, dtype=X.dtype)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the share of variance that the components explain in new data.
+
+        That is 1 − ‖Z − ZVᵀV‖² / ‖Z‖², where V holds the components and Z is the data, centred and scaled with what
+        was learnt by ``fit``. 1 is the best. Components that follow the noise of the training data explain less of
+        new data, so ``GridSearchCV`` can choose ``alpha`` by it. It cannot choose ``n_components``, with which it
+        nearly always rises, nor compare values of ``kind``, which measure in different units.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data; with ``kind="precomputed"``, the covariance of new data, (n_features, n_features).
+        y : Ignored
+            There for pipelines.
+
+        Returns
+        -------
+        score : float
+            Explained share.
+        """
+        check_is_fitted(self)
+        X = check_data(self, X, fitting=False)
+        if self.kind == "precomputed":
+            S = check_covariance(_square(X))
+            rows = self.support_
+            V = self.components_[:, rows]
+            return _share(float(((V @ S.block(rows, rows)) * V).sum()), float(S.diagonal().sum()))
+        mean, variance = column_moments(X)
+        total = float(((variance + (mean - self.mean_) ** 2) / self.scale_**2).sum())
+        return _share(float((self._scores(X) ** 2).sum(axis=1).mean()), total)
+
+    def _scores(self, X: Any) -> Array:
+        """Return the scores in double precision."""
+        if is_sparse(X):
+            weights = self.components_ / self.scale_
+            return np.asarray(X @ weights.T - weights @ self.mean_)
+        rows = self.support_  # the other variables have no weight
+        Z = (X[:, rows] - self.mean_[rows]) / self.scale_[rows]
+        return np.asarray(Z @ self.components_[:, rows].T)
+
+    def _moments(self, X: Any) -> Moments:
+        operator = hasattr(X, "component_labels")
+        if self.kind == "precomputed":
+            if operator:
+                self._take_features(X)
+            else:
+                X = _square(check_data(self, X, fitting=True))
+            return precomputed_moments(check_covariance(X))
+        if operator:
+            raise ValueError(
+                f"X is a covariance operator, but kind={self.kind!r} expects data; use kind='precomputed'."
+            )
+        X = check_data(self, X, fitting=True)
+        self._n_components(X.shape[1])  # an error should come before the long product
+        names = getattr(self, "feature_names_in_", None)
+        return data_moments(X, correlation=self.kind == "correlation", names=names)
+
+    def _take_features(self, S: Any) -> None:
+        """Do for an operator what scikit-learn does for an array: note how many features there are, and their names."""
+        self.n_features_in_ = S.size
+        names = getattr(S, "names", None)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):  # of an earlier fit
+            del self.feature_names_in_
+
+    def _n_components(self, p: int) -> int:
+        # The default must do for any data, and scikit-learn tries it on two features.
+        return 1 if self.n_components == p == 2 else check_n_components(self.n_components, p)
+
+    def _store(self, moments: Moments, solution: Solution) -> None:
+        total = float(moments.covariance.diagonal().sum())
+        self.solution_ = solution
+        self.components_ = solution.components
+        self.explained_variance_ = solution.explained_variance
+        # A precomputed S may be indefinite: without a positive trace there is no variance to share.
+        self.explained_variance_ratio_ = solution.explained_variance / (total if total > 0.0 else np.inf)
+        self.mean_ = moments.mean
+        self.scale_ = moments.scale
+        self.n_components_ = solution.n_components
+        self.n_samples_seen_ = self.n_samples_ = moments.n_samples
+        self.n_iter_ = solution.n_iter
+        self.projection_ = solution.projection
+        self.support_ = solution.support
+        self.alpha_ = solution.alpha
+        self.gap_ = solution.gap
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kind == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _square(S: Any) -> Any:
+    if S.shape[0] != S.shape[1]:
+        raise ValueError(
+            f"kind='precomputed' expects a square covariance matrix, got shape {S.shape}; for a data matrix use "
+            "kind='covariance' or 'correlation'."
+        )
+    return S
+
+
+def _share(explained: float, total: float) -> float:
+    """Return explained / total; data without variance are explained in full."""
+    return explained / total if total > 0.0 else 1.0

@@ -1,0 +1,192 @@
+"""The regularisation path: from the largest penalty down, each solution warm-started from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fantope.operators import Covariance, DenseCovariance
+from fantope.problem.decomposition import decompose
+from fantope.solvers import Solution, Status
+from fantope.solvers.base import Solver
+from fantope.solvers.result import Record
+from fantope.solvers.solve import choose_solver, solve_parts
+from fantope.solvers.validation import (
+    check_covariance,
+    check_max_iter,
+    check_n_components,
+    check_nonnegative,
+    check_tol,
+)
+from fantope.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_MAX_VARIABLES = 500  # where an automatic grid ends: below it lies what nobody wants to read
+GRID_RATIO = 0.1  # of an automatic grid's smallest to its largest alpha
+
+
+@dataclass(frozen=True)
+class Path:
+    """Certified solutions by falling alpha.
+
+    Attributes
+    ----------
+    solutions : tuple of Solution
+    """
+
+    solutions: tuple[Solution, ...]
+
+    @property
+    def alphas(self) -> Array:
+        """(k,) penalties, falling."""
+        return np.array([solution.alpha for solution in self.solutions])
+
+    @property
+    def n_active(self) -> IntArray:
+        """(k,) number of variables in use."""
+        return np.array([len(solution.support) for solution in self.solutions], dtype=np.intp)
+
+    @property
+    def explained_variance(self) -> Array:
+        """(k,) variance that the components explain together, tr(V S Vᵀ)."""
+        return np.array([solution.explained_variance.sum() for solution in self.solutions])
+
+    @property
+    def gaps(self) -> Array:
+        """(k,) certified relative gaps."""
+        return np.array([solution.gap for solution in self.solutions])
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    def __getitem__(self, index: int) -> Solution:
+        return self.solutions[index]
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    def leverages(self) -> tuple[IntArray, Array]:
+        """Return the variables used anywhere on the path and their leverages diag X, one row per alpha."""
+        variables = np.unique(np.concatenate([solution.support for solution in self.solutions]))
+        diagonals = [solution.projection.diagonal()[variables] for solution in self.solutions]
+        return variables, np.array(diagonals)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per alpha (needs pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "alpha": self.alphas,
+                "n_variables": self.n_active,
+                "explained_variance": self.explained_variance,
+                "objective": [solution.objective for solution in self.solutions],
+                "dual_bound": [solution.dual_bound for solution in self.solutions],
+                "gap": self.gaps,
+                "is_projection": [solution.is_projection for solution in self.solutions],
+                "n_iter": [solution.n_iter for solution in self.solutions],
+                "status": [solution.status.name for solution in self.solutions],
+            }
+        )
+
+
+def solve_path(
+    S: Any,
+    n_components: int,
+    alphas: Any = None,
+    *,
+    n_alphas: int = 30,
+    max_variables: int | None = None,
+    tol: float = 1e-3,
+    max_iter: int | None = None,
+    solver: str | Solver = "auto",
+    callback: Callable[[float, Record], object] | None = None,
+) -> Path:
+    """Solve for a range of penalties, from the largest down, each certified on its own over all variables.
+
+    Parameters
+    ----------
+    S : (p, p) array or covariance operator
+    n_components : int
+    alphas : sequence of float, optional
+        Solved in falling order. By default ``n_alphas`` values, evenly spaced on a log scale from ``alpha_max`` down to
+        a tenth of it.
+    n_alphas : int, default 30
+    max_variables : int, optional
+        Stop before the first solution with more variables than this. Default: no limit for given ``alphas``, 500 for
+        an automatic grid.
+    tol : float, default 1e-3
+        Relative gap of each solution.
+    max_iter : int, optional
+        For each alpha.
+    solver : str or solver object, default "auto"
+    callback : callable, optional
+        Called with alpha and a :class:`Record`.
+
+    Returns
+    -------
+    Path
+        Ctrl-C ends it early: the last solution then has status INTERRUPTED.
+
+    Examples
+    --------
+    >>> import fantope
+    >>> sim = fantope.simulate(200, 60)
+    >>> path = fantope.solve_path(sim.Z.T @ sim.Z / 200, 2, [1.0, 0.5, 0.2])
+    >>> path.n_active.tolist() == sorted(path.n_active)
+    True
+    """
+    covariance = check_covariance(S)
+    d = check_n_components(n_components, covariance.size)
+    tol = check_tol(tol, covariance.size)
+    max_iter = check_max_iter(max_iter)
+    chosen = choose_solver(solver)
+    if alphas is None and max_variables is None:
+        max_variables = DEFAULT_MAX_VARIABLES
+    grid = _grid(covariance, alphas, n_alphas)
+    labels_at = _labels(covariance, float(grid[-1]))
+    solutions: list[Solution] = []
+    for alpha in grid:
+        parts = decompose(covariance, d, float(alpha), labels_at(float(alpha)))
+        report = None if callback is None else _bind(callback, float(alpha))
+        solution = solve_parts(
+            covariance, parts, chosen, tol, max_iter, init=solutions[-1] if solutions else None, callback=report
+        )
+        if max_variables is not None and len(solution.support) > max_variables and solutions:
+            break
+        solutions.append(solution)
+        if solution.status is Status.INTERRUPTED:
+            break
+    return Path(tuple(solutions))
+
+
+def _bind(callback: Callable[[float, Record], object], alpha: float) -> Callable[[Record], object]:
+    return lambda record: callback(alpha, record)
+
+
+def _grid(S: Covariance, alphas: Any, n_alphas: int) -> Array:
+    """Return the penalties, falling and distinct."""
+    if alphas is not None:
+        values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]
+        if not values:
+            raise ValueError("alphas must hold at least one number, got none; leave it out for an automatic grid.")
+        return np.unique(values)[::-1]
+    if isinstance(n_alphas, bool) or not isinstance(n_alphas, int | np.integer) or n_alphas < 1:
+        raise ValueError(f"n_alphas must be a whole number, 1 or larger, got {n_alphas!r}.")
+    largest = S.largest_off_diagonal()
+    return largest * np.geomspace(1.0, GRID_RATIO, int(n_alphas)) if largest > 0 else np.zeros(1)
+
+
+def _labels(S: Covariance, smallest: float) -> Callable[[float], IntArray]:
+    """Return a function from alpha to components: one scan of the data serves the whole path if its edges fit."""
+    if isinstance(S, DenseCovariance):
+        return S.component_labels
+    try:
+        return S.graph(smallest).component_labels
+    except MemoryError:
+        return S.component_labels

@@ -1,0 +1,164 @@
+"""The penalty that meets a wish: about k variables, ‖X‖₁ ≤ s, or a share of the variance that PCA explains.
+
+Each is a search over alpha. ‖X‖₁ falls in alpha, and so, nearly always, do the number of variables and the variance
+explained; every solution on the way is certified, warm-started from the last one, and reads the same scan of the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from fantope.operators import Covariance
+from fantope.problem.certificate import relative_gap
+from fantope.problem.decomposition import decompose
+from fantope.solvers import Solution, Status
+from fantope.solvers.solve import choose_solver, solve_parts
+from fantope.solvers.validation import check_covariance, check_n_components, check_nonnegative, check_tol
+
+MAX_SOLVES = 40
+RESOLUTION = 1e-4  # of alpha, relative to alpha_max, at which a search ends
+
+
+@dataclass(frozen=True)
+class ConstrainedSolution:
+    """A solution of ``max ⟨S, X⟩`` over the Fantope with ``‖X‖₁ ≤ bound``: the constrained form of DSPCA.
+
+    Attributes
+    ----------
+    solution : Solution
+        Of the penalised problem at the multiplier found.
+    bound : float
+        s.
+    norm : float
+        ‖X‖₁, at most s.
+    objective, dual_bound : float
+        ⟨S, X⟩ ≤ optimum ≤ φ_d(S − U) + alpha·s, for the constrained problem.
+    """
+
+    solution: Solution
+    bound: float
+    norm: float
+    objective: float
+    dual_bound: float
+
+    @property
+    def gap(self) -> float:
+        """Certified relative gap of the constrained problem."""
+        return relative_gap(self.objective, self.dual_bound)
+
+
+def solve_for_size(S: Any, n_components: int, n_variables: int, *, tol: float = 1e-3) -> Solution:
+    """Return the solution whose number of variables is closest to ``n_variables``.
+
+    Examples
+    --------
+    >>> import fantope
+    >>> sim = fantope.simulate(200, 60)
+    >>> len(fantope.solve_for_size(sim.Z.T @ sim.Z / 200, 2, 35).support)
+    35
+    """
+    covariance = check_covariance(S)
+    d = check_n_components(n_components, covariance.size)
+    if (
+        isinstance(n_variables, bool)
+        or not isinstance(n_variables, int | np.integer)
+        or not (d <= n_variables <= covariance.size)
+    ):
+        raise ValueError(
+            f"n_variables must be a whole number from {d} (n_components) to {covariance.size}, got {n_variables!r}."
+        )
+    tried = _search(covariance, d, tol, lambda solution: len(solution.support) - int(n_variables))
+    return min(tried, key=lambda solution: (abs(len(solution.support) - n_variables), -solution.alpha))
+
+
+def solve_for_norm(S: Any, n_components: int, norm: float, *, tol: float = 1e-3) -> ConstrainedSolution:
+    """Solve ``max ⟨S, X⟩`` over the Fantope with ``‖X‖₁ ≤ norm`` (for d = 1, DSPCA as it was first written).
+
+    ``norm`` must be at least d: tr X = d and X ⪰ 0 already give ‖X‖₁ ≥ d.
+    """
+    covariance = check_covariance(S)
+    d = check_n_components(n_components, covariance.size)
+    norm = check_nonnegative("norm", norm)
+    if norm < d:
+        raise ValueError(f"norm must be at least n_components, {d} (‖X‖₁ ≥ tr X = {d}), got {norm:g}.")
+
+    def of(solution: Solution) -> float:
+        return float(np.abs(solution.projection.data).sum())
+
+    tried = _search(covariance, d, tol, lambda solution: of(solution) - norm)
+    within = [solution for solution in tried if of(solution) <= norm * (1 + 1e-9)]
+
+    def constrained(solution: Solution) -> ConstrainedSolution:
+        total = of(solution)
+        return ConstrainedSolution(
+            solution,
+            norm,
+            total,
+            solution.objective + solution.alpha * total,
+            min(other.dual_bound + other.alpha * norm for other in tried),
+        )
+
+    return max((constrained(solution) for solution in within), key=lambda found: found.objective)
+
+
+def solve_for_variance(S: Any, n_components: int, share: float, *, tol: float = 1e-3) -> Solution:
+    """Return the sparsest solution found whose components explain at least ``share`` of what PCA's d explain."""
+    covariance = check_covariance(S)
+    d = check_n_components(n_components, covariance.size)
+    share = check_nonnegative("share", share, positive=True)
+    if share >= 1:
+        raise ValueError(f"share must be between 0 and 1, got {share:g}; only alpha = 0, ordinary PCA, reaches 1.")
+    wanted = share * leading_variance(covariance, d)
+    tried = _search(covariance, d, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
+    enough = [solution for solution in tried if solution.explained_variance.sum() >= wanted]
+    return min(enough, key=lambda solution: (len(solution.support), -solution.alpha))
+
+
+def leading_variance(S: Covariance, n_components: int) -> float:
+    """Return the sum of the d largest eigenvalues of S: the variance that ordinary PCA explains."""
+    if S.size <= n_components + 2:
+        return float(np.sort(np.linalg.eigvalsh(S.block(np.arange(S.size), np.arange(S.size))))[-n_components:].sum())
+    operator = LinearOperator((S.size, S.size), matvec=S.matmul, matmat=S.matmul, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(S.size)
+    return float(eigsh(operator, k=n_components, which="LA", v0=start, return_eigenvectors=False).sum())
+
+
+def _interrupted(tried: list[Solution]) -> bool:
+    return tried[-1].status is Status.INTERRUPTED
+
+
+def _search(S: Covariance, d: int, tol: float, excess: Callable[[Solution], float]) -> list[Solution]:
+    """Bisect on alpha for a change of sign of ``excess``, which is positive for small alphas; return all solutions."""
+    tol = check_tol(tol, S.size)
+    solver = choose_solver("auto")
+    top = S.largest_off_diagonal()
+    tried: list[Solution] = []
+
+    def at(alpha: float) -> float:
+        init = min(tried, key=lambda solution: abs(solution.alpha - alpha)) if tried else None
+        tried.append(solve_parts(S, decompose(S, d, alpha), solver, tol, init=init))
+        return excess(tried[-1])
+
+    high, low = top, top
+    if at(high) >= 0 or top == 0:
+        return tried
+    # Walk down before bisecting: small alphas are the expensive ones.
+    while low > RESOLUTION * top and not _interrupted(tried):
+        high, low = low, 0.9 * low
+        if at(low) >= 0:
+            break
+    else:
+        at(0.0)
+        return tried
+    while high - low > RESOLUTION * top and len(tried) < MAX_SOLVES and not _interrupted(tried):
+        middle = 0.5 * (low + high)
+        found = at(middle)
+        if found == 0:
+            break
+        low, high = (middle, high) if found > 0 else (low, middle)
+    return tried
