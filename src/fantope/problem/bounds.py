@@ -52,8 +52,10 @@ def leading_eigenvalue_bounds(
         random = np.random.default_rng(0).standard_normal((missing, m)) / np.sqrt(m)
         start = random if start is None else np.vstack([start, random])
     space = Eigenspace(start)
-    for effort in (1e-4, 1e-8):
-        theta, V = space.leading(M, lambda _: count, relative=effort)
+    for more, effort in ((0, 1e-4), (3, 1e-5)):
+        # A start that is an invariant subspace hides what it misses: the second time more vectors must converge.
+        theta, V = space.leading(M, lambda _, wanted=min(count + more, m): wanted, relative=effort)  # type: ignore[misc]
+        theta, V = theta[:count], V[:count]
         allowed = max(slack, 0.05 * (float(theta.sum()) - below) if np.isfinite(below) else 0.0)
         for share in (0.05, 1.0):
             bounds = _cholesky(M, theta, V, share * allowed / count)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fantope.eigen import Eigenspace
+from fantope.eigen.blocks import leading_of_blocks
 from fantope.kernels.extension import extend_dual
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.problem import Problem
@@ -154,25 +155,26 @@ class ActiveSet:
         return U, coupling, outside
 
     def _after_failed_certificate(self, problem: Problem, state: ActiveSetState) -> None:
-        """Tighten the inner problem, and grow the set if other eigenvectors are what keeps the bound up."""
+        """Grow the set if other eigenvectors are what keeps the bound up; otherwise tighten the inner problem."""
         assert state.X is not None and state.dual is not None
-        active = state.active
-        if len(active) < problem.size:
-            d = problem.n_components
+        state.pending = False
+        if len(state.active) < problem.size:
             M = state.dual.slack(problem.S)
-            start = 1e-2 * np.random.default_rng(1).standard_normal((len(state.X.weights) + d + 3, problem.size))
-            start[: len(state.X.weights), state.X.rows] += state.X.vectors
-            values, rows = Eigenspace(start).leading(M, lambda _: d, relative=1e-3)
+            start = np.zeros((len(state.X.weights), problem.size))
+            start[:, state.X.rows] = state.X.vectors
+            values, rows = leading_of_blocks(M, problem.n_components, start)
             excess = float(values.sum()) - state.inner_bound
             if excess > 0.2 * state.final_tol * abs(state.inner_bound):
-                outside = np.setdiff1d(np.arange(problem.size), active, assume_unique=True)
+                outside = np.setdiff1d(np.arange(problem.size), state.active, assume_unique=True)
                 weight = (rows[:, outside] ** 2).sum(axis=0)
-                order = np.argsort(-weight, kind="stable")[: max(20, int(0.5 * len(active)))]
+                order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
                 order = order[weight[order] > 0.01 * weight[order[0]]]
-                self._grow(problem, state, outside[order])
+                if len(order):
+                    self._grow(problem, state, outside[order])
+                    return
+        if state.tol == state.final_tol:
+            state.final_tol *= 0.5
         state.tol = max(0.1 * state.tol, state.final_tol)
-        state.final_tol = 0.5 * state.final_tol if state.tol == state.final_tol else state.final_tol
-        state.pending = False
 
     @staticmethod
     def _grow(problem: Problem, state: ActiveSetState, new: IntArray) -> None:

@@ -1,0 +1,124 @@
+"""Every solver on every problem: an independently computed certificate holds, and solvers agree."""
+
+import numpy as np
+import pytest
+
+import fantope
+from problems import BY_NAME, EVERY, MEDIUM, RANDOM_SMALL, assert_certified
+
+SOLVERS = ["auto", "admm", "gradfps"]
+BASELINES = ["subgradient", "projected-subgradient"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("instance", EVERY, ids=repr)
+def test_certified_within_tolerance(instance, solver):
+    before = instance.S.copy()
+    sol = fantope.solve(instance.S, instance.d, instance.alpha, solver=solver)
+    np.testing.assert_array_equal(instance.S, before)
+    assert sol.status is fantope.Status.SOLVED
+    assert sol.solver == solver
+    assert (sol.n_components, sol.alpha, sol.n_features) == (instance.d, instance.alpha, len(instance.S))
+    found = assert_certified(instance, sol)
+    width = found.dual_bound - found.objective
+    zero = 1e-10 * instance.d * instance.scale  # an optimum of zero has no relative accuracy
+    assert width <= max(1e-4 * max(abs(found.objective), abs(found.dual_bound)), zero)
+    assert sol.verify(instance.S).dual_bound >= sol.objective - zero
+
+
+@pytest.mark.parametrize("solver", BASELINES)
+@pytest.mark.parametrize("instance", EVERY, ids=repr)
+def test_baselines_are_certified_too(instance, solver):
+    sol = fantope.solve(instance.S, instance.d, instance.alpha, solver=solver, max_iter=60)
+    assert_certified(instance, sol)
+    sol.verify(instance.S)
+    assert sol.status in (fantope.Status.SOLVED, fantope.Status.MAX_ITER)
+
+
+@pytest.mark.parametrize("solver", BASELINES)
+def test_baselines_come_closer(solver):
+    instance = BY_NAME["random-30-d1"]
+    gaps = [
+        fantope.solve(instance.S, 1, instance.alpha, solver=solver, max_iter=n, tol=1e-6).gap for n in (50, 400, 1500)
+    ]
+    assert gaps[2] <= gaps[1] <= gaps[0]
+    assert gaps[2] < 0.1
+
+
+@pytest.mark.parametrize("tol", [1e-6, 1e-8])
+@pytest.mark.parametrize("instance", RANDOM_SMALL[::3] + MEDIUM[3:], ids=repr)
+def test_auto_reaches_high_accuracy(instance, tol):
+    sol = fantope.solve(instance.S, instance.d, instance.alpha, tol=tol)
+    assert sol.status is fantope.Status.SOLVED
+    found = assert_certified(instance, sol)
+    assert found.dual_bound - found.objective <= 1.01 * tol * abs(found.dual_bound)
+
+
+@pytest.mark.parametrize("instance", MEDIUM, ids=repr)
+def test_solvers_agree(instance):
+    found = [fantope.solve(instance.S, instance.d, instance.alpha, solver=s, tol=1e-6) for s in SOLVERS]
+    assert max(sol.objective for sol in found) <= min(sol.dual_bound for sol in found) * (1 + 1e-12)
+    for sol in found[1:]:
+        assert sol.objective == pytest.approx(found[0].objective, rel=2e-6)
+        np.testing.assert_allclose(sol.projection.toarray(), found[0].projection.toarray(), atol=0.05)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_scaling_s_and_alpha_scales_the_answer(solver):
+    instance = BY_NAME["correlation-30"]
+    plain = fantope.solve(instance.S, 3, instance.alpha, solver=solver)
+    for factor in (1e-8, 1e-3, 1e6):
+        sol = fantope.solve(factor * instance.S, 3, factor * instance.alpha, solver=solver)
+        assert sol.status is fantope.Status.SOLVED
+        assert sol.objective == pytest.approx(factor * plain.objective, rel=2e-4)
+        assert sol.n_iter <= 1.5 * plain.n_iter + 20
+
+
+def test_the_order_of_variables_does_not_matter():
+    instance = BY_NAME["paper-60"]
+    order = np.random.default_rng(0).permutation(60)
+    sol = fantope.solve(instance.S, 2, instance.alpha, tol=1e-6)
+    other = fantope.solve(instance.S[np.ix_(order, order)], 2, instance.alpha, tol=1e-6)
+    assert other.objective == pytest.approx(sol.objective, rel=2e-6)
+
+
+def test_negating_a_variable_changes_only_signs():
+    instance = BY_NAME["paper-60"]
+    sign = np.random.default_rng(0).choice([-1.0, 1.0], 60)
+    sol = fantope.solve(instance.S, 2, instance.alpha, tol=1e-6)
+    other = fantope.solve(instance.S * sign * sign[:, None], 2, instance.alpha, tol=1e-6)
+    np.testing.assert_allclose(other.projection.toarray() * sign * sign[:, None], sol.projection.toarray(), atol=1e-2)
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, *BASELINES])
+def test_two_runs_are_the_same_bit_for_bit(solver):
+    instance = BY_NAME["paper-60"]
+    first, second = (
+        fantope.solve(instance.S, 2, instance.alpha, solver=solver, max_iter=200, tol=1e-3) for _ in range(2)
+    )
+    assert first.objective == second.objective
+    assert first.dual_bound == second.dual_bound
+    np.testing.assert_array_equal(first.components, second.components)
+
+
+def test_other_layouts_of_s():
+    instance = BY_NAME["random-30-d1"]
+    wanted = fantope.solve(instance.S, 1, 0.2).objective
+    frozen = instance.S.copy()
+    frozen.setflags(write=False)
+    padded = np.zeros((60, 60))
+    padded[::2, ::2] = instance.S
+    for S in (np.asfortranarray(instance.S), padded[::2, ::2], instance.S.tolist(), frozen):
+        assert fantope.solve(S, 1, 0.2).objective == pytest.approx(wanted, rel=1e-9)
+    single = instance.S.astype(np.float32)
+    assert fantope.solve(single, 1, 0.2).objective == pytest.approx(wanted, rel=1e-5)
+
+
+def test_rounding_asymmetry_is_removed():
+    instance = BY_NAME["random-30-d1"]
+    S = instance.S.copy()
+    S[0, 1] *= 1 + 1e-12
+    sol = fantope.solve(S, 1, 0.2, tol=1e-7)
+    assert sol.status is fantope.Status.SOLVED
+    np.testing.assert_array_equal(sol.covariance.S, sol.covariance.S.T)
+    assert S[0, 1] != S[1, 0]
