@@ -502,3 +502,15 @@ def test_solvers_agree(X, solver):
     reference = SparsePCA(alpha=0.3, tol=1e-7).fit(X)
     np.testing.assert_allclose(pca.components_, reference.components_, atol=5e-3)
     assert pca.solution_.objective == pytest.approx(reference.solution_.objective, rel=2e-6)
+
+
+@pytest.mark.parametrize("kind", ["covariance", "correlation"])
+def test_many_variables_go_through_an_operator(kind, monkeypatch):
+    """Beyond a number of variables S is never formed; the answer is the same."""
+    X = fantope.simulate(80, 60).Z
+    dense = fantope.SparsePCA(2, alpha=0.3, kind=kind, tol=1e-6).fit(X)
+    monkeypatch.setattr("fantope.estimators.moments.DENSE_UP_TO", 10)
+    lazy = fantope.SparsePCA(2, alpha=0.3, kind=kind, tol=1e-6).fit(X)
+    assert isinstance(lazy.solution_.covariance, fantope.operators.DataCovariance)
+    np.testing.assert_allclose(lazy.components_, dense.components_, atol=1e-5)
+    np.testing.assert_allclose(lazy.transform(X), dense.transform(X), atol=1e-4)

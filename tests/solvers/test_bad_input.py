@@ -150,3 +150,9 @@ def test_init_of_a_problem_of_another_size():
 def test_options_are_keyword_only():
     with pytest.raises(TypeError):
         fantope.solve(S, 2, 0.1, "admm")
+
+
+@pytest.mark.parametrize(("option", "value"), [("eigen", "some"), ("relax", 2.0), ("relax", 0.0)])
+def test_options_of_admm(option, value):
+    with pytest.raises(ValueError, match=f"{option} must be"):
+        Admm(**{option: value})

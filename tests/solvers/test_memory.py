@@ -35,9 +35,8 @@ def peak(work):
     "solver",
     [
         "auto",
-        # S, the state, the best dual point, the one being checked, S − U and its Cholesky factor are alive at once.
-        pytest.param("admm", marks=pytest.mark.xfail(raises=AssertionError, reason="7.3 arrays", strict=True)),
-        pytest.param("gradfps", marks=pytest.mark.xfail(raises=AssertionError, reason="8.3 arrays", strict=True)),
+        "admm",
+        "gradfps",
     ],
 )
 def test_solve(instance, solver):

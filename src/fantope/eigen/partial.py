@@ -50,6 +50,9 @@ class Eigenspace:
         ``enough(values)`` says how many of the leading values matter, given those found so far; the answer is
         complete once at least one computed value does not matter. The Frobenius norm of the residual of the
         vectors returned is at most ``tol``, or ``relative`` times the largest value.
+
+        Eigenvectors orthogonal to the start and its buffer may be missed, as with any Krylov method. Over the iterations
+        of a solver the buffer finds them; certificates do not rely on it.
         """
         m = G.shape[0]
         if self.basis is None or m < DENSE_BELOW or self._crowded(len(self.basis), m) or self._resting > 0:

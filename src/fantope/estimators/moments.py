@@ -10,8 +10,10 @@ import scipy.sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from fantope.estimators.inputs import is_sparse, name_columns
-from fantope.operators import Covariance, DenseCovariance
+from fantope.operators import Covariance, DenseCovariance, covariance
 from fantope.typing import AnyArray, Array
+
+DENSE_UP_TO = 2000  # variables; for more S stays a rule over the data, and p × p is never formed
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Moments:
 def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) -> Moments:
     """Return the moments of a finite (n, p) array or sparse matrix; sums are divided by n.
 
-    S is symmetric to the last bit. A sparse X is not made dense: S = XᵀX/n − μμᵀ.
+    S is symmetric to the last bit. A sparse X is not made dense: S = XᵀX/n − μμᵀ. For many variables S is an operator.
 
     Parameters
     ----------
@@ -57,6 +59,9 @@ def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) ->
             f"kind='correlation' needs columns that vary, but X is constant in {name_columns(constant, names)}; drop "
             "constant columns, for example with sklearn.feature_selection.VarianceThreshold, or use kind='covariance'."
         )
+    if X.shape[1] > DENSE_UP_TO:
+        operator = covariance(X, kind="correlation" if correlation else "covariance")
+        return Moments(operator, operator.mean, operator.scale, X.shape[0])
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         S, mean, scale = (_sparse if is_sparse(X) else _dense)(X, correlation)
     # Constant columns have no variance at all, not even that of a rounded mean.

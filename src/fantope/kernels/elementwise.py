@@ -139,3 +139,11 @@ def objective_terms(S, vectors, weights):  # type: ignore[no-untyped-def]
         sums[i, 0] = inner
         sums[i, 1] = norm
     return sums.sum(axis=0)
+
+
+@build
+def soft_threshold(A, threshold):  # type: ignore[no-untyped-def]
+    """Soft-threshold ``A`` in place."""
+    for i in prange(A.shape[0]):
+        for j in range(A.shape[1]):
+            A[i, j] -= min(max(A[i, j], -threshold), threshold)

@@ -14,6 +14,8 @@ Factorising costs p³/3 operations at full speed: about a fifteenth of a full de
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy.linalg
 from scipy.linalg.lapack import dpotrf
@@ -27,13 +29,19 @@ DENSE_UP_TO = 220  # variables; up to here eigvalsh is as fast as Ritz pairs and
 
 
 def leading_eigenvalue_bounds(
-    M: Array, count: int, start: Array | None = None, slack: float = 0.0, below: float = -np.inf
+    M: Array,
+    count: int,
+    start: Array | None = None,
+    slack: float = 0.0,
+    below: float = -np.inf,
+    refill: Callable[[Array], object] | None = None,
 ) -> Array:
     """Return ``count`` numbers u₁ ≥ u₂ ≥ … with λ_i(M) ≤ u_i, rigorously.
 
     Parameters
     ----------
-    M : (m, m) symmetric array, left unchanged
+    M : (m, m) symmetric array
+        Left unchanged, unless ``refill`` is given.
     count : int
     start : (k, m) array, optional
         Approximate leading eigenvectors as rows: a help to be fast, no part of the proof.
@@ -42,6 +50,8 @@ def leading_eigenvalue_bounds(
     below : float
         A number that Σu_i cannot go below (a primal value): a twentieth of the distance to it is further
         slack, so that far from the optimum no time goes into digits that do not matter.
+    refill : callable, optional
+        Writes M's values into the array it is called with: M may then be overwritten, which saves a copy.
     """
     m = len(M)
     count = min(count, m)
@@ -54,14 +64,20 @@ def leading_eigenvalue_bounds(
     space = Eigenspace(start)
     for more, effort in ((0, 1e-4), (3, 1e-5)):
         # A start that is an invariant subspace hides what it misses: the second time more vectors must converge.
-        theta, V = space.leading(M, lambda _, wanted=min(count + more, m): wanted, relative=effort)  # type: ignore[misc]
+        theta, V = space.leading(M, _constant(min(count + more, m)), relative=effort)
         theta, V = theta[:count], V[:count]
         allowed = max(slack, 0.05 * (float(theta.sum()) - below) if np.isfinite(below) else 0.0)
         for share in (0.05, 1.0):
-            bounds = _cholesky(M, theta, V, share * allowed / count)
+            bounds = _cholesky(M if refill else M.copy(), theta, V, share * allowed / count)
             if bounds is not None:
                 return bounds
+            if refill:
+                refill(M)
     return _lapack(M, count)
+
+
+def _constant(wanted: int) -> Callable[[Array], int]:
+    return lambda _: wanted
 
 
 def _lapack(M: Array, count: int) -> Array:
@@ -75,7 +91,7 @@ def _lapack(M: Array, count: int) -> Array:
 
 
 def _cholesky(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
-    """Prove λ_i(M) ≤ θ_i + η + rounding by factorising N − M; None if it has no Cholesky factor.
+    """Prove λ_i(M) ≤ θ_i + η + rounding by factorising N − M in place of M; None if it has no Cholesky factor.
 
     If the factorisation runs to its end, N − M ⪰ −c with c = γ/(1 − γ)·tr(N − M), γ = (m + 1)u/(1 − (m + 1)u)
     (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1). Rounding in the entries of N − M, and V
@@ -84,7 +100,8 @@ def _cholesky(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
     m = len(M)
     low = float(theta[-1])
     excess = theta - low
-    A = np.negative(M)
+    size = float(np.linalg.norm(M))
+    A = np.negative(M, out=M)
     for i in range(0, m, STRIP):  # a strip at a time: no further m × m array
         A[i : i + STRIP] += (V.T[i : i + STRIP] * excess) @ V
     A.flat[:: m + 1] += low + eta
@@ -96,7 +113,7 @@ def _cholesky(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
         return None
     gamma = (m + 1) * UNIT / (1 - (m + 1) * UNIT)
     factorisation = 2 * gamma * max(trace, 0.0)
-    entries = 8 * UNIT * (float(np.linalg.norm(M)) + len(theta) * float(excess.max()) + abs(low) + eta)
+    entries = 8 * UNIT * (size + len(theta) * float(excess.max()) + abs(low) + eta)
     stretch = float(np.linalg.norm(V @ V.T - np.eye(len(theta))))
     result: Array = low + eta + excess * (1 + stretch) + factorisation + entries
     return result

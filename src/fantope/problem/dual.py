@@ -6,6 +6,7 @@ among all admissible U the one with the largest diagonal gives the smallest boun
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,8 +27,12 @@ class Dual(Protocol):
 class ReducedDual(Dual, Protocol):
     """A dual point of a reduced problem."""
 
-    def slack(self, S: Array) -> Array:
-        """Return S − U over all variables as a new array."""
+    def slack(self, S: Array, out: Array | None = None) -> Array:
+        """Return S − U over all variables, in ``out`` if it is given."""
+        ...
+
+    def kept(self, previous: ReducedDual | None) -> ReducedDual:
+        """Return a dual point that outlives the solver's next step; ``previous`` may give up its memory for it."""
         ...
 
 
@@ -50,9 +55,44 @@ class DenseDual:
         _set_diagonal(block, rows, cols, self.alpha)
         return block
 
-    def slack(self, S: Array) -> Array:
+    def kept(self, previous: ReducedDual | None) -> DenseDual:
+        """Return itself: nobody writes to it."""
+        return self
+
+    def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U."""
-        M = np.clip(self.U, -self.alpha, self.alpha)
+        M = np.clip(self.U, -self.alpha, self.alpha, out=out)
+        np.subtract(S, M, out=M)
+        np.fill_diagonal(M, S.diagonal() - self.alpha)
+        return M
+
+
+@dataclass(frozen=True)
+class WorkspaceDual:
+    """U as a rule over a solver's state, written into its work space only while it is looked at.
+
+    With it a certificate needs no array of its own. Good until the solver's next step.
+    """
+
+    fill: Callable[[Array], object]  # writes U
+    workspace: Array
+    alpha: float
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols]."""
+        return self.kept(None).block(rows, cols)
+
+    def kept(self, previous: ReducedDual | None) -> DenseDual:
+        """Return U written out, in the memory of ``previous`` if that is of the same kind."""
+        dual = previous if isinstance(previous, DenseDual) else DenseDual(np.empty_like(self.workspace), self.alpha)
+        self.fill(dual.U)
+        return dual
+
+    def slack(self, S: Array, out: Array | None = None) -> Array:
+        """Return S − U, in the work space unless told otherwise."""
+        M = self.workspace if out is None else out
+        self.fill(M)
+        np.clip(M, -self.alpha, self.alpha, out=M)
         np.subtract(S, M, out=M)
         np.fill_diagonal(M, S.diagonal() - self.alpha)
         return M
@@ -79,9 +119,13 @@ class ExtendedDual:
         _set_diagonal(block, rows, cols, self.alpha)
         return block
 
-    def slack(self, S: Array) -> Array:
+    def kept(self, previous: ReducedDual | None) -> ExtendedDual:
+        """Return itself: nobody writes to it."""
+        return self
+
+    def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U; among the other variables that is soft(S, alpha)."""
-        M = np.clip(S, -self.alpha, self.alpha)
+        M = np.clip(S, -self.alpha, self.alpha, out=out)
         np.subtract(S, M, out=M)
         rows = S[self.active] - self.U
         M[self.active] = rows

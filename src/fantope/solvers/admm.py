@@ -9,12 +9,13 @@ are computed, warm-started; one fused pass does everything else (:func:`fantope.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from fantope.eigen import Eigenspace
 from fantope.kernels.elementwise import admm_pass, admm_rescale
-from fantope.problem.dual import DenseDual
+from fantope.problem.dual import WorkspaceDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
@@ -35,6 +36,7 @@ class AdmmState:
     weights: Array | None = None
     accuracy: float = 1e-3
     iteration: int = 0
+    stale: bool = False  # G was lent out and has to be written again
 
     @property
     def step_size(self) -> float:
@@ -67,10 +69,16 @@ class Admm:
     step_size: float | None = None
     adapt: bool | None = None
     relax: float = 1.6
-    eigen: str = "partial"
+    eigen: Literal["partial", "full"] = "partial"
     name: str = "admm"
     max_iter: int = 20_000
     check_every: int = 10
+
+    def __post_init__(self) -> None:
+        if self.eigen not in ("partial", "full"):
+            raise ValueError(f"eigen must be 'partial' or 'full', got {self.eigen!r}.")
+        if not 0.0 < self.relax < 2.0:
+            raise ValueError(f"relax must be above 0 and below 2, got {self.relax!r}.")
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> AdmmState:
         """Start from ``start``, or from the thresholded PCA of :func:`spectral_start`."""
@@ -86,6 +94,9 @@ class Admm:
 
     def step(self, problem: Problem, state: AdmmState, budget: int) -> int:
         """One iteration, and a change of ρ when the residuals are out of balance."""
+        if state.stale:
+            admm_rescale(state.Z, problem.S, state.G, problem.alpha / state.rho, 1.0, 1 / state.rho)
+            state.stale = False
         if self.eigen == "full":
             state.space.basis = None
         state.vectors, state.weights = project(state.G, problem.n_components, state.space, state.accuracy)
@@ -127,7 +138,15 @@ class Admm:
 
     def candidate(self, problem: Problem, state: AdmmState) -> Candidate:
         """X from the sparse Y if it can be repaired, else the projection itself; U = ρW."""
-        Y, W = state.split(problem.alpha)
+        rho, threshold = state.rho, problem.alpha / state.rho
+
+        def write_dual(out: Array) -> None:
+            np.clip(state.Z, -threshold, threshold, out=out)
+            np.multiply(out, rho, out=out)
+
+        # G is work space until the next step, which writes it anew: a certificate needs no further array.
+        state.stale = True
+        Y = np.clip(state.Z, -threshold, threshold, out=state.G)
+        np.subtract(state.Z, Y, out=Y)
         X = primal_candidate(problem, Y, state.space.basis, state.vectors, state.weights)
-        W *= state.rho
-        return Candidate(X, DenseDual(W, problem.alpha), problem.size)
+        return Candidate(X, WorkspaceDual(write_dual, state.G, problem.alpha), problem.size)

@@ -50,7 +50,10 @@ class Start:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A primal and a dual point read from a solver's state; either may be missing for the moment."""
+    """A primal and a dual point read from a solver's state; either may be missing for the moment.
+
+    The dual point may live in the solver's work space: it is good until the next step.
+    """
 
     X: Factors | None
     dual: ReducedDual | None

@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.kernels.elementwise import gradfps_pass, gradfps_target
-from fantope.problem.dual import DenseDual
+from fantope.kernels.elementwise import gradfps_pass, gradfps_target, soft_threshold
+from fantope.problem.dual import WorkspaceDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project, repair
 from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
@@ -86,34 +86,38 @@ class GradFps:
         step = self.step_size or (start and start.step_size) or 0.5 / scale
         if start is not None and start.U is None:
             U = np.zeros_like(X)
+        U *= step
+        U += X
         state = GradFpsState(
-            Z1=X - step * U,
-            Z2=X + step * U,
+            Z1=2.0 * X - U,
+            Z2=U,
             G=np.empty_like(X),
             average=np.zeros_like(X) if self.output == "average" else np.zeros((0, 0)),
             step_size=step,
             space=space,
         )
-        self._retarget(problem, state, float(np.linalg.norm(X)), 0.0)
+        self._into_ball(problem, state, float(np.linalg.norm(X)))
         return state
 
-    def _retarget(self, problem: Problem, state: GradFpsState, norm: float, weight: float) -> None:
-        """Project on 𝒳 and write what prox f₂ decomposes next."""
+    @staticmethod
+    def _into_ball(problem: Problem, state: GradFpsState, norm: float) -> None:
+        """Note by what P_𝒳 multiplies (Z₁ + Z₂)/2, whose norm is given."""
         state.scale = min(1.0, np.sqrt(problem.n_components) / norm) if norm > 0 else 1.0
-        gradfps_target(state.Z1, state.Z2, problem.S, state.G, state.average, state.scale, state.step_size, weight)
 
     def step(self, problem: Problem, state: GradFpsState, budget: int) -> int:
         """One iteration; the step size follows the ratio of the residuals unless it was given."""
+        state.iteration += 1
+        weight = 1.0 / state.iteration
+        gradfps_target(state.Z1, state.Z2, problem.S, state.G, state.average, state.scale, state.step_size, weight)
         state.vectors, state.weights = self._prox_f2(problem, state)
         threshold = state.step_size * problem.alpha
         sums = gradfps_pass(state.Z1, state.Z2, state.scale, state.vectors, state.weights, threshold)
         primal, change, norm, spread = np.sqrt(sums)
-        state.iteration += 1
         state.accuracy = max(1e-12, 0.1 * min(primal, change))
         if self.step_size is None:
             spread = max(float(spread), 1e-300)
             self._balance(state, primal / np.sqrt(problem.n_components), 2 * change / spread)
-        self._retarget(problem, state, float(norm), 1.0 / state.iteration)
+        self._into_ball(problem, state, float(norm))
         return 1
 
     def _prox_f2(self, problem: Problem, state: GradFpsState) -> tuple[Array, Array]:
@@ -134,20 +138,29 @@ class GradFps:
         factor = 1.0 / min(max(np.sqrt(ratio), 0.5), 2.0)
         state.step_size *= factor
         half = 0.5 * (factor - 1.0)  # Z₁ ← X + factor(Z₁ − X) with X = (Z₁ + Z₂)/2
-        spread = state.Z1 - state.Z2
+        spread = np.subtract(state.Z1, state.Z2, out=state.G)
         spread *= half
         state.Z1 += spread
         state.Z2 -= spread
 
     def candidate(self, problem: Problem, state: GradFpsState) -> Candidate:
         """X from prox f₁ (sparse) or the average, repaired; U from prox f₁."""
-        threshold = state.step_size * problem.alpha
-        sparse = state.Z1 + state.Z2  # v = 2X − Z₁, in place: only two arrays for v, U and y
-        sparse *= state.scale
-        sparse -= state.Z1
-        U = np.clip(sparse, -threshold, threshold)
-        sparse -= U
-        U /= state.step_size
+        step, threshold = state.step_size, state.step_size * problem.alpha
+
+        def write_reflection(out: Array) -> None:  # v = 2X − Z₁
+            np.add(state.Z1, state.Z2, out=out)
+            np.multiply(out, state.scale, out=out)
+            np.subtract(out, state.Z1, out=out)
+
+        def write_dual(out: Array) -> None:  # U = (v − soft(v))/α
+            write_reflection(out)
+            np.clip(out, -threshold, threshold, out=out)
+            np.divide(out, step, out=out)
+
+        # G is work space until the next step, which writes it anew: a certificate needs no further array.
+        sparse = state.G
+        write_reflection(sparse)
+        soft_threshold(sparse, threshold)
         if self.output == "average" and state.iteration:
             found = repair(state.average, problem.n_components, problem.objective, state.space.basis)
         else:
@@ -156,4 +169,4 @@ class GradFps:
             found = primal_candidate(
                 problem, sparse, state.space.basis, state.vectors if exact else None, state.weights if exact else None
             )
-        return Candidate(found, DenseDual(U, problem.alpha), problem.size)
+        return Candidate(found, WorkspaceDual(write_dual, state.G, problem.alpha), problem.size)

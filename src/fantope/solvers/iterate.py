@@ -48,7 +48,7 @@ class Run:
         if found.objective > self.objective:
             self.X, self.objective = X, found.objective
         if found.dual_bound < self.dual_bound:
-            self.dual, self.dual_bound = candidate.dual, found.dual_bound
+            self.dual, self.dual_bound = candidate.dual.kept(self.dual), found.dual_bound
         return True
 
     def solved(self, tol: float, floor: float) -> bool:

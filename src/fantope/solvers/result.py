@@ -173,9 +173,9 @@ class Solution:
             raise CertificateError(
                 f"S must have the {self.n_features} variables of the problem solved, got {matrix.size}."
             )
-        found = verify(matrix, self.projection, self.dual, self.n_components)
-        # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
         width = max(self.dual_bound - self.objective, 0.0)
+        found = verify(matrix, self.projection, self.dual, self.n_components, slack=0.02 * width)
+        # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
         scale = max(abs(self.objective), abs(self.dual_bound), float(np.abs(matrix.diagonal()).max()), self.alpha)
         allowed = 0.1 * width + 1e-9 * scale
         if not (found.dual_bound - found.objective <= width + allowed):
