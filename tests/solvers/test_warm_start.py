@@ -20,7 +20,7 @@ def test_solution_as_init_is_done_at_once(solver):
     cold = solve(solver=solver, tol=1e-5)
     warm = solve(solver=solver, tol=1e-5, init=cold)
     assert warm.status is fantope.Status.SOLVED
-    assert warm.n_iter <= 0.3 * cold.n_iter
+    assert warm.n_iter == 0
     assert warm.gap <= 1e-5
     assert_certified(INSTANCE, warm)
 

@@ -63,11 +63,13 @@ def iterate(
     tol: float,
     max_iter: int | None = None,
     start: Start | None = None,
+    known: Candidate | None = None,
     callback: Callable[[Record], object] | None = None,
 ) -> Run:
     """Run ``solver`` until the certified relative gap is at most ``tol``.
 
-    An interrupt (Ctrl-C), a non-finite iterate or a stall ends the run with the best certified answer so far.
+    An interrupt (Ctrl-C), a non-finite iterate or a stall ends the run with the best certified answer so far, which is
+    never worse than ``known``, a pair of points that an earlier run has left.
     """
     began = time.perf_counter()
     run = Run()
@@ -76,10 +78,9 @@ def iterate(
     floor = 1e-11 * problem.n_components * float(np.abs(problem.S).max())
     best, since, steps = np.inf, 0, 0
 
-    def check() -> bool:
+    def check(candidate: Candidate) -> bool:
         """Certify, record; True when the run is over."""
         nonlocal best, since
-        candidate = solver.candidate(problem, run.state)
         if candidate.X is None or candidate.dual is None:
             return False
         if not run.update(problem, candidate, tol):
@@ -108,8 +109,10 @@ def iterate(
 
     try:
         with one_blas_thread():
+            if known is not None and check(known):
+                return run
             run.state = solver.init(problem, start, tol)
-            if start is not None and check():
+            if start is not None and check(solver.candidate(problem, run.state)):
                 return run
             while run.n_iter < limit:
                 # Numbers that overflow are reported once, by status, not once per operation.
@@ -117,11 +120,11 @@ def iterate(
                     run.n_iter += solver.step(problem, run.state, limit - run.n_iter)
                 steps += 1
                 due = steps % solver.check_every == 0 or run.n_iter >= limit
-                if due and check():
+                if due and check(solver.candidate(problem, run.state)):
                     break
     except KeyboardInterrupt:
         if run.X is None and run.state is not None:
-            check()
+            check(solver.candidate(problem, run.state))
         run.status = Status.INTERRUPTED
     except (np.linalg.LinAlgError, FloatingPointError):
         run.status = Status.NON_FINITE

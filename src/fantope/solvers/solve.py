@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from fantope.operators import Covariance
+from fantope.operators import Covariance, DenseCovariance
 from fantope.problem.certificate import relative_gap
 from fantope.problem.decomposition import Decomposition, decompose
-from fantope.problem.dual import ExtendedDual
+from fantope.problem.dual import DenseDual, ExtendedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, pinch, repair
 from fantope.solvers.active_set import ActiveSet
@@ -113,7 +113,8 @@ def solve_parts(
 ) -> Solution:
     """Solve a decomposed problem; arguments are checked already."""
     start = _start(init, covariance, parts)
-    run = iterate(solver, parts.problem, tol=tol, max_iter=max_iter, start=start, callback=callback)
+    known = _known(init, covariance, parts)
+    run = iterate(solver, parts.problem, tol=tol, max_iter=max_iter, start=start, known=known, callback=callback)
     if run.X is None or run.dual is None:
         run.update(parts.problem, _trivial(parts.problem), tol)
     if run.status is Status.SOLVED:
@@ -161,6 +162,23 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
         if block is not None:
             block[apart] = 0.0
     return start
+
+
+def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
+    """Return the points of an earlier solution of the same problem: what was certified once is not given up."""
+    if not isinstance(init, Solution) or init.alpha != parts.problem.alpha:
+        return None
+    if init.n_components != parts.problem.n_components or not _same(init.covariance, S):
+        return None
+    rows = np.searchsorted(parts.kept, init.support)
+    dual = DenseDual(init.dual.block(parts.kept, parts.kept), init.alpha)
+    return Candidate(Factors(rows, init.factors.vectors, init.factors.weights), dual, len(rows))
+
+
+def _same(one: Covariance, other: Covariance) -> bool:
+    if isinstance(one, DenseCovariance) and isinstance(other, DenseCovariance):
+        return one.S is other.S or np.array_equal(one.S, other.S)
+    return one is other
 
 
 def _sparsify(run: Run, problem: Problem, tol: float) -> None:
