@@ -8,7 +8,7 @@ from fantope.cli import main
 from fantope.cli.demo import _matched, _score
 from fantope.simulation import simulate
 
-SMALL = ["demo", "--n", "80", "--p", "40", "--tol", "1e-3"]
+SMALL = ["demo", "--n", "80", "--p", "40", "--tol", "1e-3", "--draws", "2"]
 
 
 def test_truth_scores_perfectly():

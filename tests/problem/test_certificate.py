@@ -23,7 +23,7 @@ class Rule:
     def __init__(self, U):
         self.U = U
 
-    def block(self, rows, cols):
+    def over(self, S, rows, cols):
         return self.U[np.ix_(rows, cols)]
 
     def slack(self, S):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 OK, NOT_REACHED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 MARKER = "run.json"
+SILENCE = 30.0  # seconds without a line of progress, at most, as long as there is anything to report
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -65,8 +68,11 @@ class Talk:
             click.echo(json.dumps(value))
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[Callable[[float, str], None]]:
-        """Yield ``report(fraction, text)``: a bar on a terminal, a line for each tenth elsewhere."""
+    def progress(self, title: str, lines: int = 10) -> Iterator[Callable[[float, str], None]]:
+        """Yield ``report(fraction, text)``: a bar on a terminal, `lines` lines, and one each half minute, elsewhere.
+
+        A fraction below 0 is for what comes before the start.
+        """
         if not self.chatty:
             yield lambda fraction, text: None
         elif self.err.is_terminal:
@@ -78,19 +84,19 @@ class Talk:
             )
             with Progress(*columns, console=self.err) as bar:
                 task = bar.add_task(title, total=1.0, text="")
-                yield lambda fraction, text: bar.update(task, completed=fraction, text=text)
+                yield lambda fraction, text: bar.update(task, completed=max(fraction, 0.0), text=text)
         else:
-            yield _plain_lines(title)
+            yield _plain_lines(title, lines)
 
 
-def _plain_lines(title: str) -> Callable[[float, str], None]:
-    reached = -1
+def _plain_lines(title: str, lines: int) -> Callable[[float, str], None]:
+    reached, said = -math.inf, time.monotonic()
 
     def report(fraction: float, text: str) -> None:
-        nonlocal reached
-        tenth = math.floor(10 * min(max(fraction, 0.0), 1.0) + 1e-9)
-        if tenth > reached:
-            reached = tenth
+        nonlocal reached, said
+        part = math.floor(lines * min(fraction, 1.0) + 1e-9)
+        if part > reached or time.monotonic() - said > SILENCE:
+            reached, said = max(part, reached), time.monotonic()
             print(f"{title}: {text}", file=sys.stderr, flush=True)
 
     return report
@@ -103,32 +109,46 @@ def talk_options(function: Function) -> Function:
 
 
 @contextmanager
-def output_folder(target: Path, *, command: str) -> Iterator[Path]:
+def output_folder(target: Path, *, command: str, replace: bool = True) -> Iterator[Path]:
     """Yield an empty folder that becomes `target` when the block ends, or vanishes if it fails.
 
-    An existing `target` is replaced only if it is empty or carries the marker of the same command;
-    anything else might be the user's own work. The marker is written here, so a folder that has one
-    is whole.
+    An existing `target` is replaced only if it is empty or carries the marker of the same command, and, unless it is
+    empty, only with `replace`; anything else might be the user's own work. The marker is written here unless the block
+    writes it, so a folder that has one is whole.
     """
     target = target.expanduser().resolve()
-    _refuse_foreign(target, command)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    # A sibling, because a rename is atomic only within one file system.
-    building = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    _refuse_foreign(target, command, replace)
+    building = _scratch(target)
     try:
         yield building
-        (building / MARKER).write_text(json.dumps({"command": command}) + "\n", encoding="utf-8")
+        if not (building / MARKER).exists():
+            (building / MARKER).write_text(json.dumps({"command": command}) + "\n", encoding="utf-8")
         umask = os.umask(0)
         os.umask(umask)
         building.chmod(0o777 & ~umask)  # mkdtemp gives 0700, which is not what a result folder should have
-        _refuse_foreign(target, command)  # minutes may have passed
+        _refuse_foreign(target, command, replace)  # minutes may have passed
         _swap(building, target)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(building, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise OSError(
+                f"{target}: {error.strerror}, so nothing was written; make room, or choose another folder with -o."
+            ) from error
         raise
 
 
-def _refuse_foreign(target: Path, command: str) -> None:
+def _scratch(target: Path) -> Path:
+    """Return a new folder beside `target`, because a rename is atomic only within one file system."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise OSError(
+            f"{target.parent} cannot be written to ({error.strerror}); choose another folder with -o."
+        ) from error
+
+
+def _refuse_foreign(target: Path, command: str, replace: bool) -> None:
     if not target.exists():
         return
     if not target.is_dir():
@@ -142,6 +162,10 @@ def _refuse_foreign(target: Path, command: str) -> None:
     if owner != command:
         raise FileExistsError(
             f"{target} is not empty and was not written by `{command}`; choose another folder with -o."
+        )
+    if not replace:
+        raise FileExistsError(
+            f"{target} exists already; choose another folder with -o, or replace it with --overwrite."
         )
 
 

@@ -9,6 +9,10 @@ import click
 
 from fantope.cli._console import BAD_INPUT, INTERRUPTED, complain, sentence
 from fantope.cli.demo import demo
+from fantope.cli.fit import fit
+from fantope.cli.path import path
+from fantope.cli.stream import stream
+from fantope.cli.verify import verify
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -17,7 +21,8 @@ def cli() -> None:
     """Convex sparse PCA with a certificate of how far each answer can be from the best."""
 
 
-cli.add_command(demo)
+for command in (demo, fit, path, stream, verify):
+    cli.add_command(command)
 
 
 def run(argv: Sequence[str] | None) -> int:
@@ -40,7 +45,7 @@ def run(argv: Sequence[str] | None) -> int:
             raise
         complain(sentence(error))
         return BAD_INPUT
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MemoryError) as error:
         complain(sentence(error))
         return BAD_INPUT
     return int(code or 0)

@@ -131,7 +131,7 @@ def solve_path(
     Returns
     -------
     Path
-        Ctrl-C ends it early: the last solution then has status INTERRUPTED.
+        Ctrl-C ends it early: the solutions so far are returned, and one that was under way has status INTERRUPTED.
 
     Examples
     --------
@@ -152,11 +152,16 @@ def solve_path(
     labels_at = _labels(covariance, float(grid[-1]))
     solutions: list[Solution] = []
     for alpha in grid:
-        parts = decompose(covariance, d, float(alpha), labels_at(float(alpha)))
         report = None if callback is None else _bind(callback, float(alpha))
-        solution = solve_parts(
-            covariance, parts, chosen, tol, max_iter, init=solutions[-1] if solutions else None, callback=report
-        )
+        try:
+            parts = decompose(covariance, d, float(alpha), labels_at(float(alpha)))
+            solution = solve_parts(
+                covariance, parts, chosen, tol, max_iter, init=solutions[-1] if solutions else None, callback=report
+            )
+        except KeyboardInterrupt:  # outside the solver, which keeps its own best answer
+            if not solutions:
+                raise
+            break
         if max_variables is not None and len(solution.support) > max_variables and solutions:
             break
         solutions.append(solution)
@@ -183,10 +188,5 @@ def _grid(S: Covariance, alphas: Any, n_alphas: int) -> Array:
 
 
 def _labels(S: Covariance, smallest: float) -> Callable[[float], IntArray]:
-    """Return a function from alpha to components: one scan of the data serves the whole path if its edges fit."""
-    if isinstance(S, DenseCovariance):
-        return S.component_labels
-    try:
-        return S.graph(smallest).component_labels
-    except MemoryError:
-        return S.component_labels
+    """Return a function from alpha to components: one scan of the data serves the whole path."""
+    return S.component_labels if isinstance(S, DenseCovariance) else S.graph(smallest).component_labels

@@ -1,26 +1,31 @@
 """The penalty that meets a wish: about k variables, ‖X‖₁ ≤ s, or a share of the variance that PCA explains.
 
 Each is a search over alpha. ‖X‖₁ falls in alpha, and so, nearly always, do the number of variables and the variance
-explained; every solution on the way is certified, warm-started from the last one, and reads the same scan of the data.
+explained; every solution on the way is certified and warm-started from the last one, and few of them need a new scan of
+the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from fantope.operators import Covariance
+from fantope.operators import Covariance, DenseCovariance
 from fantope.problem.certificate import relative_gap
 from fantope.problem.decomposition import decompose
+from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors, repair
 from fantope.solvers import Solution, Status
 from fantope.solvers.solve import choose_solver, solve_parts
-from fantope.solvers.validation import check_covariance, check_n_components, check_nonnegative, check_tol
+from fantope.solvers.validation import check_covariance, check_n_components, check_nonnegative, check_tol, smallest_tol
+from fantope.typing import IntArray
 
 MAX_SOLVES = 40
+AHEAD = 0.8  # a scan is made for a somewhat smaller alpha than the one at hand: a search goes down by tenths
 RESOLUTION = 1e-4  # of alpha, relative to alpha_max, at which a search ends
 
 
@@ -31,7 +36,8 @@ class ConstrainedSolution:
     Attributes
     ----------
     solution : Solution
-        Of the penalised problem at the multiplier found.
+        Of the penalised problem at the multiplier found. Its X is the answer. At the alpha where ‖X‖₁ jumps over s no
+        single solution has ‖X‖₁ = s: then it is a mixture of one from each side.
     bound : float
         s.
     norm : float
@@ -86,24 +92,48 @@ def solve_for_norm(S: Any, n_components: int, norm: float, *, tol: float = 1e-3)
     norm = check_nonnegative("norm", norm)
     if norm < d:
         raise ValueError(f"norm must be at least n_components, {d} (‖X‖₁ ≥ tr X = {d}), got {norm:g}.")
-
-    def of(solution: Solution) -> float:
-        return float(np.abs(solution.projection.data).sum())
-
-    tried = _search(covariance, d, tol, lambda solution: of(solution) - norm)
-    within = [solution for solution in tried if of(solution) <= norm * (1 + 1e-9)]
+    tol = check_tol(tol, covariance.size)
+    # Twice as accurate as asked for: what the resolution of alpha and a mixture add stays within tol.
+    tried = _search(covariance, d, max(0.5 * tol, smallest_tol(covariance.size)), lambda found: _norm(found) - norm)
+    bound = min(solution.dual_bound + solution.alpha * norm for solution in tried)
 
     def constrained(solution: Solution) -> ConstrainedSolution:
-        total = of(solution)
-        return ConstrainedSolution(
-            solution,
-            norm,
-            total,
-            solution.objective + solution.alpha * total,
-            min(other.dual_bound + other.alpha * norm for other in tried),
-        )
+        return ConstrainedSolution(solution, norm, _norm(solution), _inner(solution), bound)
 
-    return max((constrained(solution) for solution in within), key=lambda found: found.objective)
+    # The first solution is that of alpha_max, whose norm is d.
+    within = [solution for solution in tried if _norm(solution) <= norm * (1 + 1e-9)]
+    beyond = [solution for solution in tried if _norm(solution) > norm]
+    found = max((constrained(solution) for solution in within), key=lambda candidate: candidate.objective)
+    if beyond and found.gap > 0.1 * tol:
+        nearest = min(within, key=lambda solution: solution.alpha), max(beyond, key=lambda solution: solution.alpha)
+        mixed = _mixture(covariance, *nearest, norm)
+        if mixed is not None and _norm(mixed) <= norm * (1 + 1e-9) and _inner(mixed) > found.objective:
+            found = constrained(mixed)
+    return found
+
+
+def _norm(solution: Solution) -> float:
+    return float(np.abs(solution.projection.data).sum())
+
+
+def _inner(solution: Solution) -> float:
+    return solution.objective + solution.alpha * _norm(solution)
+
+
+def _mixture(S: Covariance, one: Solution, other: Solution, norm: float) -> Solution | None:
+    """Return a mixture of two solutions as a solution at the smaller alpha: the Fantope is convex."""
+    low, high = _norm(one), _norm(other)
+    share = min(max((norm - low) / (high - low), 0.0), 1.0)
+    rows = np.union1d(one.support, other.support)
+    X = (1 - share) * one.projection[rows][:, rows] + share * other.projection[rows][:, rows]
+    point = repair(X.toarray(), one.n_components, lambda _: 0.0)
+    if point is None:
+        return None
+    base = min(one, other, key=lambda solution: solution.alpha)
+    factors = point.lifted(rows)
+    problem = Problem(S.block(factors.rows, factors.rows), one.n_components, base.alpha)
+    everything = Factors(np.arange(len(factors.rows)), factors.vectors, factors.weights)
+    return replace(base, factors=factors, objective=problem.objective(everything))
 
 
 def solve_for_variance(S: Any, n_components: int, share: float, *, tol: float = 1e-3) -> Solution:
@@ -115,7 +145,10 @@ def solve_for_variance(S: Any, n_components: int, share: float, *, tol: float = 
         raise ValueError(f"share must be between 0 and 1, got {share:g}; only alpha = 0, ordinary PCA, reaches 1.")
     wanted = share * leading_variance(covariance, d)
     tried = _search(covariance, d, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
-    enough = [solution for solution in tried if solution.explained_variance.sum() >= wanted]
+    # None explains enough if the search was interrupted, or if the share is closer to 1 than tol: then the best one.
+    enough = [solution for solution in tried if solution.explained_variance.sum() >= wanted] or [
+        max(tried, key=lambda solution: float(solution.explained_variance.sum()))
+    ]
     return min(enough, key=lambda solution: (len(solution.support), -solution.alpha))
 
 
@@ -128,6 +161,21 @@ def leading_variance(S: Covariance, n_components: int) -> float:
     return float(eigsh(operator, k=n_components, which="LA", v0=start, return_eigenvectors=False).sum())
 
 
+def _labels(S: Covariance) -> Callable[[float], IntArray]:
+    """Return a function from alpha to components that scans the data again only when alpha falls a good deal."""
+    if isinstance(S, DenseCovariance):
+        return S.component_labels
+    graph = None
+
+    def labels_at(alpha: float) -> IntArray:
+        nonlocal graph
+        if graph is None or alpha < graph.alpha:
+            graph = S.graph(AHEAD * alpha)
+        return graph.component_labels(alpha)
+
+    return labels_at
+
+
 def _interrupted(tried: list[Solution]) -> bool:
     return tried[-1].status is Status.INTERRUPTED
 
@@ -137,11 +185,12 @@ def _search(S: Covariance, d: int, tol: float, excess: Callable[[Solution], floa
     tol = check_tol(tol, S.size)
     solver = choose_solver("auto")
     top = S.largest_off_diagonal()
+    labels_at = _labels(S)
     tried: list[Solution] = []
 
     def at(alpha: float) -> float:
         init = min(tried, key=lambda solution: abs(solution.alpha - alpha)) if tried else None
-        tried.append(solve_parts(S, decompose(S, d, alpha), solver, tol, init=init))
+        tried.append(solve_parts(S, decompose(S, d, alpha, labels_at(alpha)), solver, tol, init=init))
         return excess(tried[-1])
 
     high, low = top, top

@@ -24,8 +24,12 @@ class Dual(Protocol):
         ...
 
 
-class ReducedDual(Dual, Protocol):
+class ReducedDual(Protocol):
     """A dual point of a reduced problem."""
+
+    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols] given ``S``, the entries S[rows][:, cols], which may be overwritten."""
+        ...
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U over all variables, in ``out`` if it is given."""
@@ -55,6 +59,10 @@ class DenseDual:
         _set_diagonal(block, rows, cols, self.alpha)
         return block
 
+    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols], for which S is not needed."""
+        return self.block(rows, cols)
+
     def kept(self, previous: ReducedDual | None) -> DenseDual:
         """Return itself: nobody writes to it."""
         return self
@@ -78,8 +86,8 @@ class WorkspaceDual:
     workspace: Array
     alpha: float
 
-    def block(self, rows: IntArray, cols: IntArray) -> Array:
-        """Return U[rows][:, cols]."""
+    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols], for which S is not needed."""
         return self.kept(None).block(rows, cols)
 
     def kept(self, previous: ReducedDual | None) -> DenseDual:
@@ -100,18 +108,24 @@ class WorkspaceDual:
 
 @dataclass(frozen=True)
 class ExtendedDual:
-    """U stored on the rows of an active set; clip(S, ±alpha) between the other variables."""
+    """U stored on the rows of an active set; clip(S, ±alpha) between the other variables.
 
-    S: Array
+    Its size is that of the active set: S is not held, but asked for.
+    """
+
     alpha: float
     active: IntArray  # (a,) rising
     U: Array  # (a, m): the rows of the active variables
 
-    def block(self, rows: IntArray, cols: IntArray) -> Array:
-        """Return U[rows][:, cols]."""
-        block = self.S[rows[:, None], cols]
-        np.clip(block, -self.alpha, self.alpha, out=block)
-        position = np.full(self.S.shape[0], -1)
+    @classmethod
+    def empty(cls, size: int, alpha: float) -> ExtendedDual:
+        """Return U = clip(S, ±alpha), with which S − U = soft(S, alpha)."""
+        return cls(alpha, np.zeros(0, dtype=np.intp), np.zeros((0, size)))
+
+    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols] in place of ``S``, the entries S[rows][:, cols]."""
+        block = np.clip(S, -self.alpha, self.alpha, out=S)
+        position = np.full(self.U.shape[1], -1)
         position[self.active] = np.arange(len(self.active))
         for target, own, other in ((block, rows, cols), (block.T, cols, rows)):
             inside = np.flatnonzero(position[own] >= 0)
@@ -152,11 +166,14 @@ class LiftedDual:
         """Return U[rows][:, cols]."""
         rows, cols = np.asarray(rows, dtype=np.intp), np.asarray(cols, dtype=np.intp)
         r, c = np.flatnonzero(self.position[rows] >= 0), np.flatnonzero(self.position[cols] >= 0)
-        inner = self.reduced.block(self.position[rows[r]], self.position[cols[c]])
+        where = self.position[rows[r]], self.position[cols[c]]
         same = self.labels[rows[r]][:, None] == self.labels[cols[c]]
-        if inner.shape == (len(rows), len(cols)) and same.all():
-            return inner
+        if same.shape == (len(rows), len(cols)) and same.all():
+            if isinstance(self.reduced, DenseDual):
+                return self.reduced.block(*where)
+            return self.reduced.over(self.S.block(rows, cols), *where)
         block = self.S.block(rows, cols)
+        inner = self.reduced.over(block[np.ix_(r, c)], *where)
         np.clip(block, -self.alpha, self.alpha, out=block)
         block[np.ix_(r, c)] = np.where(same, inner, block[np.ix_(r, c)])
         _set_diagonal(block, rows, cols, self.alpha)

@@ -92,7 +92,7 @@ class ActiveSet:
     @staticmethod
     def _leading_variables(problem: Problem) -> IntArray:
         d, m = problem.n_components, problem.size
-        M = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m))).slack(problem.S)
+        M = ExtendedDual.empty(m, problem.alpha).slack(problem.S)
         space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, m)))
         _, rows = space.leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)
@@ -112,10 +112,10 @@ class ActiveSet:
         W *= run.state.rho
         state.start = Start(np.arange(len(active)), Y, W, run.state.step_size)
         state.inner_bound = run.dual_bound
-        U_inner = run.dual.block(np.arange(len(active)), np.arange(len(active)))
+        U_inner = run.dual.over(inner.S.copy(), np.arange(len(active)), np.arange(len(active)))
         U, coupling, outside = self._extend(problem, active, run.X, U_inner)
         state.X = run.X.lifted(active)
-        state.dual = ExtendedDual(problem.S, problem.alpha, active, U)
+        state.dual = ExtendedDual(problem.alpha, active, U)
         state.pending = True
         if run.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -186,7 +186,7 @@ class ActiveSet:
         X = np.zeros((len(merged), len(merged)))
         inside = np.searchsorted(merged, state.active)
         X[np.ix_(inside, inside)] = state.start.X
-        U = state.dual.block(merged, merged)
+        U = state.dual.over(problem.S[np.ix_(merged, merged)], merged, merged)
         assert state.start.U is not None
         U[np.ix_(inside, inside)] = state.start.U
         state.active = merged

@@ -85,7 +85,8 @@ class Admm:
         S, alpha = problem.S, problem.alpha
         scale, X, U, space = spectral_start(problem, start)
         step_size = self.step_size or (start and start.step_size)
-        rho = 1.0 / step_size if step_size else 2.0 * scale
+        # Where S is zero its scale says nothing, and U/ρ must stay finite.
+        rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * alpha)
         U /= rho
         G = X - U + S / rho
         # Z = Y + W stores both; it can hold Y where W is at the edge of the box, which is where Y may be non-zero.

@@ -208,7 +208,7 @@ def _trivial(problem: Problem) -> Candidate:
     """Return the d variables with the largest diagonal: what can be certified when an interrupt came too early."""
     m, d = problem.size, problem.n_components
     rows = np.sort(np.argsort(-problem.S.diagonal(), kind="stable")[:d])
-    dual = ExtendedDual(problem.S, problem.alpha, np.zeros(0, dtype=np.intp), np.zeros((0, m)))
+    dual = ExtendedDual.empty(m, problem.alpha)
     return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
 
 

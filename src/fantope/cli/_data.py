@@ -1,0 +1,188 @@
+"""What the commands that read DATA share: options, progress, interrupts, figures."""
+
+from __future__ import annotations
+
+import math
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fantope.cli._console import Function
+
+if TYPE_CHECKING:
+    from fantope.files import Reading
+
+KINDS = ("covariance", "correlation", "precomputed")
+SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
+READING = ("transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks")
+
+
+def reading_options(function: Function) -> Function:
+    """Add the options that say how DATA is to be read."""
+    for option in reversed((
+        click.option("--transpose", is_flag=True, help="Rows of DATA are variables (genes × samples)."),
+        click.option("--layer", metavar="NAME", help="Layer of AnnData, or array of an .npz or .zarr group."),
+        click.option("--impute", type=click.Choice(["mean", "drop"]),
+                     help="Missing values: fill in the variable's mean, or drop variables that have any."),
+        click.option("--drop-constant", is_flag=True, help="Leave out variables that do not vary."),
+        click.option("--duplicates", type=click.Choice(["suffix", "first"]),
+                     help="Variables of one name: add .1, .2, … or keep the first."),
+        click.option("--header", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
+                     help="Whether the first line of a text table holds names."),
+        click.option("--row-names", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
+                     help="Whether the first column of a text table holds names."),
+        click.option("--allow-empty-chunks", is_flag=True,
+                     help="Take chunks that a zarr store lacks as filled with its fill value."),
+    )):  # fmt: skip
+        function = option(function)
+    return function
+
+
+def problem_options(tol: float) -> Callable[[Function], Function]:
+    """Add the options that say what is to be solved, except the penalty."""
+
+    def add(function: Function) -> Function:
+        for option in reversed((
+            click.option("-d", "--components", "n_components", type=click.IntRange(min=1), default=2, show_default=True,
+                         help="Number of components."),
+            click.option("--kind", type=click.Choice(KINDS), default="covariance", show_default=True,
+                         help="What S is; precomputed: DATA is S itself."),
+            click.option("--no-center", is_flag=True, help="Do not subtract the variables' means."),
+            click.option("--tol", type=float, default=tol, show_default=True, help="Relative duality gap to reach."),
+            click.option("--max-iter", type=int, help="Most iterations to spend.  [default: the solver's own]"),
+            click.option("--solver", type=click.Choice(SOLVERS), default="auto", show_default=True),
+            click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
+            click.option("--overwrite", is_flag=True, help="Replace a folder that this command wrote."),
+            click.option("--no-figures", is_flag=True, help="Write tables only."),
+        )):  # fmt: skip
+            function = option(function)
+        return function
+
+    return add
+
+
+def take_reading(options: dict[str, Any]) -> Reading:
+    """Take the reading options out of a command's options."""
+    from fantope.files import Reading
+
+    return Reading(**{name: options.pop(name) for name in READING})
+
+
+def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
+    """Refuse options that mean nothing for a precomputed S."""
+    if kind != "precomputed":
+        return
+    for given, name in (
+        (no_center, "--no-center"), (reading.impute, "--impute"), (reading.drop_constant, "--drop-constant"),
+        (reading.duplicates == "first", "--duplicates first"), (reading.transpose, "--transpose"),
+    ):  # fmt: skip
+        if given:
+            raise click.UsageError(f"{name} is about data, but with --kind precomputed DATA is S itself; leave it out.")
+
+
+@dataclass
+class Interrupts:
+    """Whether Ctrl-C came, even if somebody took care of it."""
+
+    came: bool = False
+
+
+@contextmanager
+def noticed_interrupts() -> Iterator[Interrupts]:
+    """Note Ctrl-C while the block runs; it still raises ``KeyboardInterrupt`` there."""
+    seen = Interrupts()
+    previous = signal.getsignal(signal.SIGINT)
+
+    def handler(number: int, frame: Any) -> None:
+        seen.came = True
+        raise KeyboardInterrupt
+
+    try:
+        # A process told to ignore Ctrl-C goes on ignoring it.
+        watch = previous is signal.default_int_handler
+        if watch:
+            signal.signal(signal.SIGINT, handler)
+    except ValueError:  # not the main thread, which gets no signals
+        watch = False
+    try:
+        yield seen
+    finally:
+        if watch:
+            signal.signal(signal.SIGINT, previous)
+
+
+def decades(first: float, gap: float, tol: float) -> float:
+    """Return how much of the way from the gap ``first`` to ``tol``, in decades, has been made."""
+    whole = math.log(first / tol) if first > 0 else 0.0
+    if gap <= tol or whole <= 0:
+        return 1.0
+    return min(max(math.log(first / gap) / whole, 0.0), 1.0)
+
+
+class FitProgress:
+    """Turns records of one solve into reports."""
+
+    def __init__(self, report: Callable[[float, str], None], alpha: float, tol: float) -> None:
+        self.report, self.alpha, self.tol = report, alpha, tol
+        self.first = math.nan
+
+    def __call__(self, record: Any) -> None:
+        """Report a record."""
+        if not math.isfinite(record.gap):
+            return
+        self.first = record.gap if math.isnan(self.first) else self.first
+        self.report(
+            decades(self.first, record.gap, self.tol),
+            f"alpha {self.alpha:g}, gap {record.gap:.1e} of {self.tol:.0e}, {record.n_active} active, "
+            f"iteration {record.iteration}",
+        )
+
+
+class PathProgress:
+    """Turns records of a path into reports, with an estimate of the time left."""
+
+    def __init__(self, report: Callable[[float, str], None], total: int, tol: float) -> None:
+        self.report, self.total, self.tol = report, total, tol
+        self.began = time.perf_counter()
+        self.seen: list[float] = []
+        self.first = math.nan
+
+    def __call__(self, alpha: float, record: Any) -> None:
+        """Report a record at ``alpha``."""
+        if not self.seen or self.seen[-1] != alpha:
+            self.seen.append(alpha)
+            self.first = math.nan
+        if not math.isfinite(record.gap):
+            return
+        self.first = record.gap if math.isnan(self.first) else self.first
+        # A penalty is done only when the next begins, or its last record could not be told from the next one's first.
+        done = (len(self.seen) - 1 + 0.9 * decades(self.first, record.gap, self.tol)) / self.total
+        left = (time.perf_counter() - self.began) * (1 - done) / done if done > 0 else math.inf
+        self.report(
+            done,
+            f"alpha {alpha:g} ({len(self.seen)} of {self.total}), gap {record.gap:.1e}, {record.n_active} active, "
+            f"{_time(left)} left",
+        )
+
+
+def _time(seconds: float) -> str:
+    if not math.isfinite(seconds):
+        return "unknown time"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def save_figure(figure: Any, folder: Path, name: str) -> None:
+    """Write a figure as PNG and SVG."""
+    folder.mkdir(exist_ok=True)
+    figure.savefig(folder / f"{name}.png", dpi=200)
+    # Without a date, and with fixed identifiers, the same figure gives the same file.
+    import matplotlib
+
+    with matplotlib.rc_context({"svg.hashsalt": "fantope"}):
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})

@@ -1,0 +1,182 @@
+"""`fantope fit`: sparse components of a data file, with a certificate that can be checked again."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fantope.cli._console import NOT_REACHED, OK, Talk, output_folder, talk_options
+from fantope.cli._data import (
+    FitProgress,
+    check_kind,
+    noticed_interrupts,
+    problem_options,
+    reading_options,
+    save_figure,
+    take_reading,
+)
+
+if TYPE_CHECKING:
+    from fantope.files import Data
+    from fantope.operators import Covariance
+    from fantope.solvers import Solution
+
+COMMAND = "fantope fit"
+TARGETS = {"n_variables": "--n-variables", "norm": "--norm", "variance": "--variance"}
+
+
+@click.command()
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("-a", "--alpha", type=float, help="Penalty.  [default: from the data, as SparsePCA's]")
+@click.option("--n-variables", type=int, metavar="K", help="Instead of -a: about K variables.")
+@click.option("--norm", type=float, metavar="S", help="Instead of -a: ‖X‖₁ at most S.")
+@click.option("--variance", type=float, metavar="Q", help="Instead of -a: at least the share Q of PCA's variance.")
+@problem_options(tol=1e-4)
+@reading_options
+@talk_options
+def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> int:
+    """Find sparse components of DATA and certify them.
+
+    DATA is .csv, .tsv (also .gz), .parquet, .npy, .npz, .h5ad or .zarr; rows are samples. OUT is a folder with tables,
+    figures, the sparse projection, its certificate, and run.json; `fantope verify OUT` checks it again.
+
+    Example: fantope fit expression.csv -d 5 -a 0.85 --kind correlation -o fit
+    """
+    talk = Talk(quiet=quiet, json=as_json)
+    reading = take_reading(options)
+    check_kind(options["kind"], options["no_center"], reading)
+    target = _target(options)
+    from fantope.files import operator, read
+    from fantope.files.record import describe_solution, write_record
+
+    with output_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
+        began = time.perf_counter()
+        with talk.progress("fit") as report:
+            report(-1.0, f"reading {data.name}")
+            table, S = operator(
+                read(data, reading), options["kind"], center=not options["no_center"],
+                drop_constant=reading.drop_constant,
+            )  # fmt: skip
+            read_at = time.perf_counter()
+            with noticed_interrupts() as interrupts:
+                solution, extra = _solve(S, target, options, report)
+            solved_at = time.perf_counter()
+        _write(folder, solution, S, table, options)
+        record = write_record(
+            folder, COMMAND, table, out, reading, _parameters(options, target),
+            [describe_solution(solution, ".")],
+            **extra,
+            seconds={"reading": read_at - began, "solving": solved_at - read_at},
+        )  # fmt: skip
+    talk.say(solution.summary())
+    talk.say(_closing(extra, table, out))
+    told = {key: value for key, value in record["solutions"][0].items() if key != "folder"}
+    talk.result({"out": str(out), **told, **extra, "input": record["input"], "seconds": record["seconds"]})
+    return OK if solution.status.name == "SOLVED" and not interrupts.came else NOT_REACHED
+
+
+def _target(options: dict[str, Any]) -> tuple[str, float] | None:
+    """Return the wish that stands in for alpha, if there is one."""
+    given = [name for name in TARGETS if options[name] is not None]
+    if len(given) + (options["alpha"] is not None) > 1:
+        raise click.UsageError(f"give only one of -a, {', '.join(TARGETS.values())}.")
+    if not given:
+        return None
+    for name in ("max_iter", "solver"):
+        if options[name] not in (None, "auto"):
+            raise click.UsageError(
+                f"--{name.replace('_', '-')} goes with -a, not with {TARGETS[given[0]]}; leave one of them out."
+            )
+    return given[0], options[given[0]]
+
+
+def _solve(
+    S: Covariance, target: tuple[str, float] | None, options: dict[str, Any], report: Any
+) -> tuple[Solution, dict[str, Any]]:
+    """Return the solution and what run.json says besides."""
+    from fantope.estimators.moments import precomputed_moments
+    from fantope.estimators.penalty import default_alpha
+    from fantope.path import solve_for_norm, solve_for_size, solve_for_variance
+    from fantope.solvers import solve
+    from fantope.solvers.validation import check_n_components
+
+    d, tol = check_n_components(options["n_components"], S.size), options["tol"]
+    if target is None:
+        alpha = options["alpha"]
+        if alpha is None:
+            if options["kind"] == "precomputed":
+                raise click.UsageError("give the penalty with -a: a precomputed S does not tell the number of samples.")
+            alpha = default_alpha(precomputed_moments(S), d)
+        progress = FitProgress(report, alpha, tol)
+        solution = solve(
+            S, d, alpha, solver=options["solver"], tol=tol, max_iter=options["max_iter"], callback=progress
+        )
+        return solution, {}
+    name, wish = target
+    report(0.0, f"searching for the penalty that meets {TARGETS[name]} {wish:g}")
+    if name == "n_variables":
+        return solve_for_size(S, d, int(wish), tol=tol), {}
+    if name == "variance":
+        return solve_for_variance(S, d, wish, tol=tol), {}
+    found = solve_for_norm(S, d, wish, tol=tol)
+    bound = found.solution.dual_bound + found.solution.alpha * wish
+    return found.solution, {
+        # Of max ⟨S, X⟩ over ‖X‖₁ ≤ bound, from this solution alone, so that it can be checked again.
+        "constrained": {"bound": wish, "norm": found.norm, "objective": found.objective, "dual_bound": bound}
+    }
+
+
+def _parameters(options: dict[str, Any], target: tuple[str, float] | None) -> dict[str, Any]:
+    return {
+        "n_components": options["n_components"],
+        "alpha": options["alpha"],
+        "target": None if target is None else {target[0]: target[1]},
+        "kind": options["kind"],
+        "center": not options["no_center"],
+        "tol": options["tol"],
+        "max_iter": options["max_iter"],
+        "solver": options["solver"],
+    }
+
+
+def _write(folder: Path, solution: Solution, S: Covariance, table: Data, options: dict[str, Any]) -> None:
+    from fantope.files.certificates import save_certificate
+    from fantope.files.tables import write_dropped, write_fit, write_scores
+
+    write_fit(folder, solution, table.variables, float(S.diagonal().sum()))
+    write_dropped(folder, table.dropped)
+    if options["kind"] != "precomputed":
+        write_scores(folder, scores(S, solution), table.samples)
+    save_certificate(folder, solution.projection, solution.dual)
+    if not options["no_figures"]:
+        _draw(folder / "figures", solution, table, options["tol"])
+
+
+def scores(S: Any, solution: Solution) -> Any:
+    """Return the (n, d) scores of the samples: the data, centred and scaled as in S, times the components."""
+    weights = solution.components / S.scale
+    return S.columns.times(weights.T) - weights @ S.mean
+
+
+def _draw(folder: Path, solution: Solution, table: Data, tol: float) -> None:
+    from fantope.plotting import plot_convergence, plot_top_loadings
+
+    save_figure(plot_top_loadings(solution.components, table.variables), folder, "loadings")
+    save_figure(plot_convergence(solution, tol=tol).figure, folder, "gap")
+
+
+def _closing(extra: dict[str, Any], table: Data, out: Path) -> str:
+    lines = []
+    if table.dropped:
+        lines.append(f"{len(table.dropped)} variables were left out; dropped.tsv names them.")
+    if extra:
+        found = extra["constrained"]
+        lines.append(
+            f"With ‖X‖₁ ≤ {found['bound']:g} (reached: {found['norm']:.6g}), ⟨S, X⟩ = {found['objective']:.8g}; "
+            f"no such X exceeds {found['dual_bound']:.8g}."
+        )
+    lines.append(f"Written to {out}; check it at any time with: fantope verify {out}")
+    return "\n".join(lines)
