@@ -51,8 +51,8 @@ class Eigenspace:
         complete once at least one computed value does not matter. The Frobenius norm of the residual of the
         vectors returned is at most ``tol``, or ``relative`` times the largest value.
 
-        Eigenvectors orthogonal to the start and its buffer may be missed, as with any Krylov method. Over the iterations
-        of a solver the buffer finds them; certificates do not rely on it.
+        Eigenvectors orthogonal to the start and its buffer may be missed, as with any Krylov method. Over the
+        iterations of a solver the buffer finds them; certificates do not rely on it.
         """
         m = G.shape[0]
         if self.basis is None or m < DENSE_BELOW or self._crowded(len(self.basis), m) or self._resting > 0:
@@ -90,10 +90,13 @@ class Eigenspace:
     def _dense(self, G: Array, enough: Callable[[Array], int]) -> tuple[Array, Array]:
         m = len(G)
         guess = m if self.basis is None else len(self.basis) + BUFFER
-        if 3 * guess < m:  # a part of the spectrum is cheaper, if it turns out to be enough
+        while 3 * guess < m:  # a part of the spectrum is cheaper in time and memory, if it turns out to be enough
             part = (m - guess, m - 1)
             values, vectors = scipy.linalg.eigh(G, driver="evr", subset_by_index=part, check_finite=False)
-        if 3 * guess >= m or enough(values[::-1]) == len(values):
+            if enough(values[::-1]) < guess:
+                break
+            guess *= 2
+        else:
             values, vectors = scipy.linalg.eigh(G, driver="evd", check_finite=False)
         values = values[::-1]
         needed = enough(values)

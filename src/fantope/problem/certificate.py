@@ -166,8 +166,7 @@ def verify(
         U = dual.block(block, block)
         _check_box(U, alpha)
         np.subtract(S.block(block, block), U, out=U)
-        below = objective if len(sizes) == 1 else -np.inf
-        parts.append(spectrum_bounds(U, n_components, slack=slack, below=below))
+        parts.append(spectrum_bounds(U, n_components, slack=slack))
     return Certificate(objective, _sum_of_largest(np.concatenate(parts), n_components))
 
 

@@ -174,7 +174,7 @@ class Solution:
                 f"S must have the {self.n_features} variables of the problem solved, got {matrix.size}."
             )
         width = max(self.dual_bound - self.objective, 0.0)
-        found = verify(matrix, self.projection, self.dual, self.n_components, slack=0.02 * width)
+        found = verify(matrix, self.projection, self.dual, self.n_components, slack=0.01 * width)
         # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
         scale = max(abs(self.objective), abs(self.dual_bound), float(np.abs(matrix.diagonal()).max()), self.alpha)
         allowed = 0.1 * width + 1e-9 * scale

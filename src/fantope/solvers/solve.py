@@ -17,7 +17,7 @@ from fantope.solvers.active_set import ActiveSet
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Solver, Start
 from fantope.solvers.gradfps import GradFps
-from fantope.solvers.iterate import Run, iterate
+from fantope.solvers.iterate import MARGIN, Run, iterate
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
 from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.subgradient import Subgradient
@@ -199,7 +199,7 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
             continue
         point = pinch(point.lifted(run.X.rows[rows]), problem.labels)
         objective = problem.objective(point)
-        if relative_gap(objective, run.dual_bound) <= max(tol, run.gap):
+        if relative_gap(objective, run.dual_bound) <= max(MARGIN * tol, run.gap):
             run.X, run.objective = point, objective
             return
 
