@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fantope.estimators import SparsePCA
+    from fantope.estimators.online_sparse_pca import OnlineSparsePCA, load
     from fantope.operators import covariance
     from fantope.path import Path, solve_for_norm, solve_for_size, solve_for_variance, solve_path
     from fantope.problem.certificate import Certificate, CertificateError
@@ -21,6 +22,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Certificate": "fantope.problem.certificate",
     "CertificateError": "fantope.problem.certificate",
+    "OnlineSparsePCA": "fantope.estimators.online_sparse_pca",
     "Path": "fantope.path",
     "Record": "fantope.solvers",
     "Simulation": "fantope.simulation",
@@ -29,6 +31,7 @@ _HOME = {
     "Status": "fantope.solvers",
     "alpha_max": "fantope.solvers",
     "covariance": "fantope.operators",
+    "load": "fantope.estimators.online_sparse_pca",
     "simulate": "fantope.simulation",
     "solve": "fantope.solvers",
     "solve_for_norm": "fantope.path",
@@ -36,11 +39,12 @@ _HOME = {
     "solve_for_variance": "fantope.path",
     "solve_path": "fantope.path",
 }
-_MODULES = ("estimators", "plotting", "simulation", "solvers")
+_MODULES = ("estimators", "online", "operators", "plotting", "simulation", "solvers", "theory")
 
 __all__ = [
     "Certificate",
     "CertificateError",
+    "OnlineSparsePCA",
     "Path",
     "Record",
     "Simulation",
@@ -49,6 +53,7 @@ __all__ = [
     "Status",
     "alpha_max",
     "covariance",
+    "load",
     "simulate",
     "solve",
     "solve_for_norm",

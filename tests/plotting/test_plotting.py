@@ -64,10 +64,7 @@ def test_convergence_skips_gaps_without_a_logarithm():
 def test_projection_is_the_same_for_sparse_and_dense():
     X = np.zeros((8, 8))
     X[2:5, 2:5] = 1 / 3
-    images = [
-        plot_projection(kind(X)).images[0].get_array()
-        for kind in (np.array, sparse.csr_array, sparse.coo_array)
-    ]
+    images = [plot_projection(kind(X)).images[0].get_array() for kind in (np.array, sparse.csr_array, sparse.coo_array)]
     for image in images:
         np.testing.assert_array_equal(image, X[2:5, 2:5])
     assert plot_projection(X, variables=[0, 1]).images[0].get_array().shape == (2, 2)

@@ -35,7 +35,7 @@ def entry_table(m: float) -> Array:
     return np.stack([eta, -second / (m * first + second)])
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def solve_entry(log_b, log_c, m, table):  # type: ignore[no-untyped-def]
     """Return ``η`` with w = exp(log_b/m + η) the solution of w^m + c·w = b."""
     x = log_c + (1.0 / m - 1.0) * log_b
@@ -54,7 +54,7 @@ def solve_entry(log_b, log_c, m, table):  # type: ignore[no-untyped-def]
     return eta - (first + second - 1.0) / (m * first + second)
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def lr_sweep(V, Y, threshold, c, m, table):  # type: ignore[no-untyped-def]
     """Write Y, entrywise sign(v)·u with u + c·u^{1/m} = |v| − threshold, of a symmetric V.
 
@@ -87,7 +87,7 @@ def lr_sweep(V, Y, threshold, c, m, table):  # type: ignore[no-untyped-def]
     return total, slope
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def lr_power_sum(X, r):  # type: ignore[no-untyped-def]
     """Return ``[Σ|x|^r, Σ|x|]`` over a symmetric X."""
     p = X.shape[0]
@@ -108,27 +108,24 @@ def lr_power_sum(X, r):  # type: ignore[no-untyped-def]
     return power, norm
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
-def subproblem_slack(S, Y, multiplier, alpha, scale, exponent, q, M):  # type: ignore[no-untyped-def]
-    """Write M = S − U − W, W = scale·sign(y)|y|^exponent and U = clip(multiplier − W, ±alpha); return Σ|w|^q."""
+@njit(cache=True, nogil=True)
+def dual_split(S, D, alpha, q, M):  # type: ignore[no-untyped-def]
+    """Write M = S − D; return Σ|w|^q of W = soft(D, alpha), what is left of D after U = clip(D, ±alpha)."""
     p = S.shape[0]
     total = 0.0
     for i in range(p):
         row = 0.0
         for j in range(i + 1):
-            y = Y[i, j]
-            w = 0.0
-            if y != 0.0:
-                w = math.copysign(scale * abs(y) ** exponent, y)
-                row += (1.0 if i == j else 2.0) * abs(w) ** q
-            u = min(max(multiplier[i, j] - w, -alpha), alpha)
-            M[i, j] = S[i, j] - u - w
+            w = abs(D[i, j]) - alpha
+            if w > 0.0:
+                row += (0.5 if i == j else 1.0) * w**q
+            M[i, j] = S[i, j] - D[i, j]
             M[j, i] = M[i, j]
-        total += row
+        total += 2.0 * row
     return total
 
 
-@njit(cache=True, nogil=True)  # type: ignore[untyped-decorator]
+@njit(cache=True, nogil=True)
 def low_rank(vectors, weights, X):  # type: ignore[no-untyped-def]
     """Write X = Σ weights_a v_a v_aᵀ, exactly symmetric."""
     k, p = vectors.shape

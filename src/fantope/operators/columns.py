@@ -1,16 +1,21 @@
-"""Where the columns of a data matrix come from: memory, a sparse matrix, a file, a store."""
+"""Where the columns of a data matrix come from: memory, a mapped file, a store on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
-import scipy.sparse
 
 from fantope.typing import AnyArray, Array, IntArray
 
-CHUNK = 64 * 2**20  # bytes of a chunked or mapped array that are held at a time while its moments are computed
+CHUNK = 64 * 2**20  # bytes of an array that are held in double precision at a time
+HELD = 1.5 * 2**30  # bytes of normalised data that may stay in memory during a scan
+SINGLE_UP_TO = 2000  # samples; longer sums are scanned in double precision, to keep the rounding margin small
+HELD_UP_TO = 16_384  # samples; longer columns are read in slabs of rows for each tile
+FEW = 64  # columns that an HDF5 file reads faster one by one than as whole rows
+
+TileValues = tuple[AnyArray, float, bool]  # correlations, a bound of their error, whether in double precision
 
 
 class Columns(Protocol):
@@ -21,12 +26,16 @@ class Columns(Protocol):
         """(n, p)."""
         ...
 
-    def moments(self) -> tuple[Array, Array]:
-        """Return the mean and the (centred) mean square of each column, in float64."""
+    def moments(self, names: list[str] | None) -> tuple[Array, Array]:
+        """Return the mean and the centred mean square of each column, in float64; refuse what is not finite."""
         ...
 
-    def gather(self, columns: IntArray) -> AnyArray:
-        """Return the (n, k) columns as a dense array."""
+    def products(self, rows: IntArray, cols: IntArray | None, mean: Array) -> Array:
+        """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n over i in ``rows``, j in ``cols`` (None: the same)."""
+        ...
+
+    def pairs(self, rows: IntArray, cols: IntArray, mean: Array) -> Array:
+        """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n for each pair (i, j) of ``rows`` and ``cols``."""
         ...
 
     def times(self, V: Array) -> Array:
@@ -36,6 +45,38 @@ class Columns(Protocol):
     def transposed_times(self, V: Array) -> Array:
         """Return Xᵀ V."""
         ...
+
+
+class TiledColumns(Columns, Protocol):
+    """Columns that this process can multiply."""
+
+    def tiles(self, mean: Array, norm: Array, groups: list[IntArray]) -> Callable[[int, int], TileValues]:
+        """Return a function that gives the correlations of the groups a and b, a rising and b ≥ a."""
+        ...
+
+
+def rounding(n: int, precision: type = np.float64) -> float:
+    """Return a bound of the error of a correlation of n samples.
+
+    With unit roundoff u: n·u for the sum, n·u for the two norms, and less than 32·u for the other operations.
+    """
+    return (n + 16) * float(np.finfo(precision).eps)
+
+
+def check_finite(slab: AnyArray, names: list[str] | None, first_row: int = 0, first_column: int = 0) -> None:
+    """Raise a sentence that names the place of the first entry that is not finite."""
+    if not np.isfinite(slab).all():
+        row, column = (int(at) for at in np.argwhere(~np.isfinite(slab))[0])
+        raise not_finite(float(slab[row, column]), first_row + row, first_column + column, names)
+
+
+def not_finite(value: float, row: int, column: int, names: list[str] | None) -> ValueError:
+    """Return the error for one entry."""
+    called = f" ({names[column]!r})" if names else ""
+    return ValueError(
+        f"X must be finite, got {value} in row {row}, column {column}{called}; remove or impute missing values first "
+        "(`fantope fit --impute mean|drop`)."
+    )
 
 
 class ArrayColumns:
@@ -51,19 +92,22 @@ class ArrayColumns:
         self.X = X
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
 
-    def moments(self) -> tuple[Array, Array]:
+    def moments(self, names: list[str] | None = None) -> tuple[Array, Array]:
         """Read the array once for the means and once for the mean squares, a slab of rows at a time."""
         n, p = self.shape
         mean = np.zeros(p)
         for start, slab in self._slabs():
-            _check_finite(slab, start)
+            check_finite(slab, names, start)
             mean += slab.sum(axis=0)
         mean /= n
-        square = np.zeros(p)
+        # What the deviations leave is the rounding error of the mean: large, for a column that hardly varies.
+        rest, square = np.zeros(p), np.zeros(p)
         for _, slab in self._slabs():
             slab = slab - mean
+            rest += slab.sum(axis=0)
             square += np.einsum("ij,ij->j", slab, slab)
-        return mean, square / n
+        rest /= n
+        return mean + rest, np.maximum(square / n - rest**2, 0.0)
 
     def times(self, V: Array) -> Array:
         """Return X V, a slab of rows at a time."""
@@ -76,76 +120,122 @@ class ArrayColumns:
             total += slab.T @ V[start : start + len(slab)]
         return total
 
+    def products(self, rows: IntArray, cols: IntArray | None, mean: Array) -> Array:
+        """Sum the products of slabs of rows."""
+        both = rows if cols is None else np.concatenate([rows, cols])
+        k = len(rows)
+        total = np.zeros((k, k if cols is None else len(cols)))
+        for piece in self._pieces(both):
+            piece -= mean[both]
+            # A product of a matrix with its own transpose is symmetric to the last bit.
+            total += piece.T @ piece if cols is None else piece[:, :k].T @ piece[:, k:]
+        total /= self.shape[0]
+        return total
+
+    def pairs(self, rows: IntArray, cols: IntArray, mean: Array) -> Array:
+        """Sum the products of slabs of rows."""
+        both, position = np.unique(np.concatenate([rows, cols]), return_inverse=True)
+        total = np.zeros(len(rows))
+        for piece in self._pieces(both):
+            piece -= mean[both]
+            total += np.einsum("ij,ij->j", piece[:, position[: len(rows)]], piece[:, position[len(rows) :]])
+        return total / self.shape[0]
+
+    def tiles(self, mean: Array, norm: Array, groups: list[IntArray]) -> Callable[[int, int], TileValues]:
+        """Multiply centred columns of unit length, which stay in memory as long as they fit."""
+        n, _ = self.shape
+        if n > HELD_UP_TO:
+
+            def summed(a: int, b: int) -> TileValues:
+                rows, cols = groups[a], groups[b]
+                values = self.products(rows, None if a == b else cols, mean)
+                values /= norm[rows][:, None]
+                values /= norm[cols]
+                return values, rounding(n), True
+
+            return summed
+        precision = np.float32 if n <= SINGLE_UP_TO else np.float64
+        scale = norm * np.sqrt(n)
+        whole = None
+        if not isinstance(self.X, np.ndarray) and n * self.shape[1] * np.dtype(precision).itemsize <= HELD:
+            # A store is read once, along its rows, and not once for each group.
+            whole = np.empty(self.shape, dtype=precision)
+            for start, slab in self._slabs():
+                whole[start : start + len(slab)] = (slab - mean) / scale
+        held: dict[int, AnyArray] = {}
+
+        def normalised(group: int) -> AnyArray:
+            if group in held:
+                return held[group]
+            columns = groups[group]
+            if whole is not None:
+                return whole[:, columns]
+            Z = np.concatenate([((piece - mean[columns]) / scale[columns]) for piece in self._pieces(columns)])
+            Z = Z.astype(precision, copy=False)
+            if sum(block.nbytes for block in held.values()) + Z.nbytes <= HELD:
+                held[group] = Z
+            return Z
+
+        def multiplied(a: int, b: int) -> TileValues:
+            for done in [group for group in held if group < a]:
+                del held[done]
+            left = normalised(a)
+            return left.T @ (left if a == b else normalised(b)), rounding(n, precision), precision is np.float64
+
+        return multiplied
+
     def _slabs(self) -> Iterator[tuple[int, Array]]:
-        step = max(1, CHUNK // (8 * max(self.shape[1], 1)))
+        """Yield (first row, rows) of the whole array."""
+        step = self._step(self.shape[1])
         for start in range(0, self.shape[0], step):
-            yield start, self._slab(start, start + step)
+            yield start, self._read(slice(start, start + step), None)
 
-    def _slab(self, start: int, stop: int) -> Array:
-        return np.asarray(self.X[start:stop], dtype=np.float64)
-
-    def gather(self, columns: IntArray) -> AnyArray:
-        """Return the (n, k) columns."""
-        if isinstance(self.X, np.ndarray):
-            return self.X[:, columns]
-        # Stores want rising, distinct indices; a run of neighbours is read as a slice.
-        unique, inverse = np.unique(columns, return_inverse=True)
-        if len(unique) and unique[-1] - unique[0] + 1 == len(unique):
-            found = np.asarray(self.X[:, int(unique[0]) : int(unique[-1]) + 1])
-        elif hasattr(self.X, "oindex"):
-            found = np.asarray(self.X.oindex[:, unique])
-        else:
-            found = np.asarray(self.X[:, unique])
-        return found[:, inverse]
-
-
-class SparseColumns:
-    """Columns of a scipy.sparse matrix; centring and scaling stay implicit.
-
-    Parameters
-    ----------
-    X : sparse matrix or array
-        Converted to compressed columns, never to a dense matrix.
-    """
-
-    def __init__(self, X: Any) -> None:
-        self.X = scipy.sparse.csc_array(X)
-        self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
-
-    def moments(self) -> tuple[Array, Array]:
-        """Return means and centred mean squares from the stored entries."""
+    def _pieces(self, columns: IntArray) -> Iterator[Array]:
+        """Yield the chosen columns, a slab of rows at a time, as new arrays."""
         n, p = self.shape
-        data = self.X.data.astype(np.float64)
-        _check_finite(data[:, None], 0)
-        column = np.repeat(np.arange(p), np.diff(self.X.indptr))
-        mean = np.bincount(column, data, minlength=p) / n
-        deviation = np.bincount(column, (data - mean[column]) ** 2, minlength=p)
-        zeros = n - np.diff(self.X.indptr)
-        return mean, (deviation + zeros * mean**2) / n
+        if isinstance(self.X, np.ndarray):
+            step = self._step(len(columns))
+            for start in range(0, n, step):
+                yield self.X[start : start + step][:, columns].astype(np.float64)
+            return
+        # Stores want rising, distinct indices.
+        unique, inverse = np.unique(columns, return_inverse=True)
+        run = len(unique) > 0 and int(unique[-1] - unique[0]) + 1 == len(unique)
+        few = run or hasattr(self.X, "oindex") or len(unique) <= FEW
+        step = self._step(len(unique) if few else p)
+        for start in range(0, n, step):
+            rows = slice(start, start + step)
+            if run:
+                found = self._read(rows, slice(int(unique[0]), int(unique[-1]) + 1))
+            else:
+                found = self._read(rows, unique) if few else self._read(rows, None)[:, unique]
+            yield found[:, inverse]
 
-    def gather(self, columns: IntArray) -> AnyArray:
-        """Return the (n, k) columns, dense."""
-        return np.asarray(self.X[:, columns].toarray())
+    def _step(self, width: int) -> int:
+        """Return how many rows of ``width`` columns to read at a time: whole chunks of a store, if they are small."""
+        step = max(1, CHUNK // (8 * max(width, 1)))
+        chunks = getattr(self.X, "chunks", None)
+        if chunks:
+            whole = max(1, step // int(chunks[0])) * int(chunks[0])
+            step = whole if whole <= 4 * step else step
+        return step
 
-    def times(self, V: Array) -> Array:
-        """Return X V."""
-        return np.asarray(self.X @ V)
+    def _read(self, rows: slice, columns: Any) -> Array:
+        try:
+            if columns is None:
+                found = self.X[rows]
+            elif isinstance(columns, np.ndarray) and hasattr(self.X, "oindex"):
+                found = self.X.oindex[rows, columns]
+            else:
+                found = self.X[rows, columns]
+            return np.asarray(found, dtype=np.float64)
+        except (OSError, RuntimeError, ValueError, EOFError) as error:
+            stop = min(rows.stop, self.shape[0])
+            raise OSError(
+                f"X could not be read in rows {rows.start} to {stop - 1} ({_first_line(error)}); the file or store is "
+                "truncated or damaged: write it again."
+            ) from error
 
-    def transposed_times(self, V: Array) -> Array:
-        """Return Xᵀ V."""
-        return np.asarray(self.X.T @ V)
 
-    def products(self, rows: IntArray, cols: IntArray) -> Array:
-        """Return X[:, rows]ᵀ X[:, cols] without a dense copy of either."""
-        left = self.X[:, rows].astype(np.float64)
-        right = left if rows is cols else self.X[:, cols].astype(np.float64)
-        return np.asarray((left.T @ right).toarray())
-
-
-def _check_finite(slab: AnyArray, first_row: int) -> None:
-    if not np.isfinite(slab).all():
-        row, column = np.argwhere(~np.isfinite(slab))[0]
-        raise ValueError(
-            f"X must be finite, got {slab[row, column]} in row {first_row + row}, column {column}; remove or impute "
-            "missing values first (`fantope fit --impute mean|drop`)."
-        )
+def _first_line(error: BaseException) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
-from fantope.kernels.scan import entries_above
-from fantope.operators.columns import Columns, SparseColumns
+from fantope.kernels.scan import roots, unite
+from fantope.operators.columns import Columns, TiledColumns, rounding
 from fantope.operators.graph import ThresholdGraph, collect, labels_of
-from fantope.typing import AnyArray, Array, IntArray
+from fantope.operators.tiles import Largest, Tile, connections, everything, forest, largest, pairs
+from fantope.typing import Array, IntArray
+
+T = TypeVar("T")
 
 TILE = 2048  # variables on a side: 16 MB of float32, which stays in cache while it is read
-HELD = 1.5 * 2**30  # bytes of normalised float32 data that may stay in memory during a scan
-SINGLE_UP_TO = 2000  # samples; longer sums are scanned in double precision, to keep the rounding margin small
+PAIRS = 1024  # single entries of S that are computed at a time
 
 
-class DataCovariance:
+class DataCovariance(ABC):
     """Covariance (divided by n) or correlation matrix of the columns of a data matrix.
+
+    A scan reads S tile by tile in single precision (in double beyond 2,000 samples, and for sparse data). Its rounding
+    error is bounded, and an entry within the bound of alpha is decided in double precision or counts as above it: no
+    pair with |S_ij| > alpha is ever missed.
 
     Parameters
     ----------
@@ -41,20 +48,32 @@ class DataCovariance:
         self.kind = kind
         self.center = center
         self.names = names
-        mean, square = columns.moments()
+        mean, square = columns.moments(names)
         self.mean = mean if center else np.zeros_like(mean)
         variance = square if center else square + mean**2
+        if not np.isfinite(variance).all():
+            column = int(np.argmin(np.isfinite(variance)))
+            raise ValueError(
+                f"X must have columns whose squares are finite, got an overflow in {self._called(column)}; divide it "
+                "by a large number."
+            )
         # What rounding leaves of a constant column counts as zero.
         constant = variance <= 1e-26 * (square + mean**2) + np.finfo(float).tiny
         if kind == "correlation" and constant.any():
             where = np.flatnonzero(constant)
-            shown = ", ".join(repr(names[i]) if names else str(i) for i in where[:5])
+            shown = ", ".join(self._called(int(i)) for i in where[:5])
+            what = "constant columns" if center else "columns of zeros"
             raise ValueError(
-                f"X must have no constant columns for kind='correlation', got {len(where)}: {shown}"
+                f"X must have no {what} for kind='correlation', got {len(where)}: {shown}"
                 f"{', …' if len(where) > 5 else ''}; drop them, or use kind='covariance'."
             )
         self._variance = np.where(constant, 0.0, variance)
-        self._norm = np.sqrt(np.where(constant, 1.0, variance))  # divides columns; constant ones stay zero
+        self._norm = np.sqrt(np.where(constant, 1.0, variance))  # divides columns
+        # Means are rounded to double precision. What that adds to a correlation is the product of two such errors.
+        self._drift = (2.0**-52 * float((np.abs(self.mean) / self._norm).max())) ** 2
+
+    def _called(self, column: int) -> str:
+        return repr(self.names[column]) if self.names else f"column {column}"
 
     @property
     def size(self) -> int:
@@ -77,26 +96,19 @@ class DataCovariance:
 
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return S[rows][:, cols] in float64; exactly symmetric where rows and cols are the same."""
-        same = rows is cols or (len(rows) == len(cols) and np.array_equal(rows, cols))
-        if isinstance(self.columns, SparseColumns):
-            block = self.columns.products(rows, rows if same else cols) / self.n_samples
-            block -= np.outer(self.mean[rows], self.mean[cols])
-            block /= np.outer(self.scale[rows], self.scale[cols])
-        else:
-            left = self._standardised(rows)
-            block = left.T @ (left if same else self._standardised(cols))
-            block /= self.n_samples
+        rows, cols = np.asarray(rows, dtype=np.intp), np.asarray(cols, dtype=np.intp)
+        same = np.array_equal(rows, cols)
+        block = self.columns.products(rows, None if same else cols, self.mean)
+        scale = self.scale
+        block /= scale[rows][:, None]
+        block /= scale[cols]
+        block[self._variance[rows] == 0.0] = 0.0
+        block[:, self._variance[cols] == 0.0] = 0.0
         if same:
             block = 0.5 * (block + block.T)
         _, r, c = np.intersect1d(rows, cols, return_indices=True)
-        block[r, c] = self.diagonal()[np.asarray(rows)[r]]
+        block[r, c] = self.diagonal()[rows[r]]
         return block
-
-    def _standardised(self, columns: IntArray) -> Array:
-        Z = self.columns.gather(columns).astype(np.float64)
-        Z -= self.mean[columns]
-        Z /= self.scale[columns]
-        return Z
 
     def matmul(self, V: Array) -> Array:
         """Return S V for a vector or a thin block V, reading the data twice."""
@@ -106,82 +118,119 @@ class DataCovariance:
         return np.asarray((outer.T / (self.scale * self.n_samples)).T)
 
     def component_labels(self, alpha: float) -> IntArray:
-        """Return the connected component of each variable in the graph |S_ij| > alpha, i ≠ j."""
-        return labels_of(self.size, ((rows, cols) for rows, cols, _ in self._edges(alpha)))
+        """Return the connected component of each variable in the graph |S_ij| > alpha, i ≠ j.
+
+        Memory: one tile, the normalised data as far as they fit in 1.5 GB, and a few numbers a variable.
+        """
+        parents = np.arange(self.size)
+
+        def needed(rows: IntArray, cols: IntArray) -> bool:
+            first = roots(parents, rows)
+            return bool((first != first[0]).any() or (roots(parents, cols) != first[0]).any())
+
+        doubtful: list[tuple[IntArray, IntArray]] = [(np.zeros(0, np.intp), np.zeros(0, np.intp))]
+        for found in self._scan(connections, lambda: alpha, needed):
+            unite(parents, found.rows, found.cols)
+            if len(found.doubtful_rows):
+                doubtful.append((found.doubtful_rows, found.doubtful_cols))
+        rows, cols = (np.concatenate(parts) for parts in zip(*doubtful, strict=True))
+        apart = roots(parents, rows) != roots(parents, cols)
+        rows, cols = rows[apart], cols[apart]
+        for start in range(0, len(rows), PAIRS):
+            r, c = rows[start : start + PAIRS], cols[start : start + PAIRS]
+            edge = self._entries(r, c)[1] > alpha
+            unite(parents, r[edge], c[edge])
+        return labels_of(parents)
 
     def graph(self, alpha: float) -> ThresholdGraph:
-        """Return all pairs with |S_ij| > alpha: one scan that serves every larger alpha."""
-        return collect(self.size, alpha, self._edges(alpha))
+        """Return what the pairs with |S_ij| > alpha connect: one scan that serves every larger alpha."""
+        return collect(self.size, alpha, self._scan(forest, lambda: alpha))
 
     def largest_off_diagonal(self) -> float:
         """Return max |S_ij|, i ≠ j."""
-        best: list[float] = [0.0]  # what the scan has found so far, which it needs to skip tiles
-        pair = (0, 1)
-        for rows, cols, tile, _, scales in self._tiles(lambda: best[0]):
-            value = np.abs(tile) * scales[0][:, None] * scales[1]
-            if rows[0] == cols[0]:
-                np.fill_diagonal(value, 0.0)
-            i, j = np.unravel_index(int(value.argmax()), value.shape)
-            if value[i, j] > best[0]:
-                best[0], pair = float(value[i, j]), (int(rows[i]), int(cols[j]))
-        return float(abs(self.block(np.array([pair[0]]), np.array([pair[1]]))[0, 0]))
+        candidates: list[Largest] = []
 
-    def _edges(self, alpha: float) -> Iterator[tuple[IntArray, IntArray, Array]]:
-        for rows, cols, tile, margin, scales in self._tiles(lambda: alpha):
-            r, c, bounds = entries_above(tile, *scales, margin, alpha, rows[0] == cols[0])
-            yield rows[r], cols[c], bounds
+        def best() -> float:  # what the scan has found so far, which it needs to skip tiles
+            return max((found.at_least for found in candidates), default=0.0)
 
-    def _tiles(
-        self, threshold: Callable[[], float]
-    ) -> Iterator[tuple[IntArray, IntArray, AnyArray, float, tuple[Array, Array]]]:
-        """Yield tiles of the correlation matrix (upper half) that may hold an |S_ij| above ``threshold()``.
+        for found in self._scan(largest, best):
+            candidates.append(found)
+        value, known = 0.0, best()
+        for found in candidates:
+            use = found.bounds > known
+            rows, cols = found.rows[use], found.cols[use]
+            for start in range(0, len(rows), PAIRS):
+                r, c = rows[start : start + PAIRS], cols[start : start + PAIRS]
+                value = max(value, float(self._entries(r, c)[0].max()))
+        return value
 
-        |S_ij| ≤ σ_i σ_j, so with the variables sorted by falling σ whole rows of tiles can be skipped: for a
-        covariance of words that is nearly all of them. Each tile comes with its variables, a bound of its rounding
-        error and the scales that turn correlations into entries of S.
+    def _entries(self, rows: IntArray, cols: IntArray) -> tuple[Array, Array]:
+        """Return |S_ij| for pairs of variables, and upper bounds of it."""
+        scale = self.scale
+        value = np.abs(self.columns.pairs(rows, cols, self.mean) / scale[rows] / scale[cols])
+        sigma = self._sigma()
+        return value, value + (rounding(self.n_samples) + self._drift) * sigma[rows] * sigma[cols]
+
+    def _sigma(self) -> Array:
+        """Return upper bounds of the scales that turn correlations into entries of S."""
+        if self.kind == "correlation":
+            return np.ones(self.size)
+        return np.sqrt(self._variance) * (1.0 + rounding(self.n_samples))
+
+    @abstractmethod
+    def _scan(
+        self,
+        reduce: Callable[[Tile, float], T],
+        threshold: Callable[[], float],
+        needed: Callable[[IntArray, IntArray], bool] = everything,
+    ) -> Iterator[T]:
+        """Yield ``reduce(tile, threshold())`` for the tiles of the upper half that are needed.
+
+        ``threshold()`` may rise, and ``needed(rows, cols)`` turn false, as what is yielded is put to use.
         """
-        sigma = np.ones(self.size) if self.kind == "correlation" else np.sqrt(self._variance)
+
+
+class LocalCovariance(DataCovariance):
+    """Covariance or correlation matrix of data that this process reads.
+
+    Parameters
+    ----------
+    columns : TiledColumns
+    kind : "covariance" or "correlation"
+    center : bool
+    names : sequence of str, optional
+    """
+
+    def __init__(
+        self,
+        columns: TiledColumns,
+        kind: Literal["covariance", "correlation"] = "covariance",
+        center: bool = True,
+        names: list[str] | None = None,
+    ) -> None:
+        self._tiles = columns.tiles
+        super().__init__(columns, kind, center, names)
+
+    def _scan(
+        self,
+        reduce: Callable[[Tile, float], T],
+        threshold: Callable[[], float],
+        needed: Callable[[IntArray, IntArray], bool] = everything,
+    ) -> Iterator[T]:
+        """Yield what each tile is reduced to, one after the other."""
+        sigma = self._sigma()
+        groups = self._groups(sigma, threshold())
+        values_of = self._tiles(self.mean, self._norm, groups)
+        for a, b in pairs(groups, sigma, threshold, needed):
+            values, margin, exact = values_of(a, b)
+            rows, cols = groups[a], groups[b]
+            tile = Tile(values, rows, cols, sigma[rows], sigma[cols], margin + self._drift, exact)
+            yield reduce(tile, threshold())
+
+    @staticmethod
+    def _groups(sigma: Array, threshold: float) -> list[IntArray]:
+        """Return groups of variables by falling σ, without those that no pair above ``threshold`` can hold."""
         order = np.argsort(-sigma, kind="stable")
-        chunks = [order[start : start + TILE] for start in range(0, self.size, TILE)]
-        # Natural order inside a chunk: stores are read in runs.
-        chunks = [np.sort(chunk) for chunk in chunks] if self.kind == "correlation" else chunks
-        largest = [float(sigma[chunk].max()) for chunk in chunks]
-        held: dict[int, AnyArray] = {}
-        for a, rows in enumerate(chunks):
-            if largest[a] * largest[a] <= threshold():
-                return
-            for b in range(a, len(chunks)):
-                if largest[a] * largest[b] <= threshold():
-                    break
-                cols = chunks[b]
-                tile, margin = self._tile(a, rows, b, cols, held)
-                yield rows, cols, tile, margin, (sigma[rows], sigma[cols])
-            held.pop(a, None)
-
-    def _tile(
-        self, a: int, rows: IntArray, b: int, cols: IntArray, held: dict[int, AnyArray]
-    ) -> tuple[AnyArray, float]:
-        """Return correlations of two chunks and a bound of their error."""
-        n = self.n_samples
-        if isinstance(self.columns, SparseColumns):
-            tile = self.columns.products(rows, cols) / n
-            tile -= np.outer(self.mean[rows], self.mean[cols])
-            tile /= np.outer(self._norm[rows], self._norm[cols])
-            # Implicit centring subtracts numbers that may be larger than the result.
-            inflation = np.sqrt(1.0 + (self.mean / self._norm) ** 2)
-            return tile, (n + 8) * 2.0**-53 * float(inflation[rows].max() * inflation[cols].max())
-        kind = np.float32 if n <= SINGLE_UP_TO else np.float64
-        left = self._normalised(a, rows, held, kind)
-        tile = left.T @ (left if a == b else self._normalised(b, cols, held, kind))
-        return tile, (n + 8) * float(np.finfo(kind).eps)
-
-    def _normalised(self, chunk: int, columns: IntArray, held: dict[int, AnyArray], kind: type) -> AnyArray:
-        """Return centred columns of unit length in the scan's precision, kept for later tiles if memory allows."""
-        if chunk not in held:
-            Z = self.columns.gather(columns).astype(np.float64)
-            Z -= self.mean[columns]
-            Z /= self._norm[columns] * np.sqrt(self.n_samples)
-            if sum(block.nbytes for block in held.values()) + Z.nbytes > HELD:
-                return Z.astype(kind)
-            held[chunk] = Z.astype(kind)
-        return held[chunk]
+        order = order[sigma[order] * sigma.max() > threshold]
+        groups = [order[start : start + TILE] for start in range(0, len(order), TILE)]
+        return [np.sort(group) for group in groups]  # stores and caches like rising columns

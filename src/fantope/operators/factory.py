@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+from math import ceil, prod
+from mmap import ALLOCATIONGRANULARITY
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse
 
-from fantope.operators.columns import ArrayColumns, SparseColumns
-from fantope.operators.data import DataCovariance
+from fantope.operators.columns import ArrayColumns, TiledColumns
+from fantope.operators.data import DataCovariance, LocalCovariance
+from fantope.operators.sparse import SparseColumns, from_backed
+
+NUMBERS = "iufb"  # kinds of NumPy types: signed and unsigned integers, floats, booleans
 
 
 def covariance(
-    X: Any, *, kind: Literal["covariance", "correlation"] = "covariance", center: bool = True
+    X: Any,
+    *,
+    kind: Literal["covariance", "correlation"] = "covariance",
+    center: bool = True,
+    layer: str | None = None,
 ) -> DataCovariance:
     """Return the covariance or correlation matrix of X as an operator; nothing p × p is formed.
 
+    S = (X − 1μᵀ)ᵀ(X − 1μᵀ)/n, and S_ij/√(S_ii S_jj) for a correlation.
+
     Parameters
     ----------
-    X : (n, p) ndarray, DataFrame, scipy.sparse matrix, numpy memmap, zarr array, dask array or AnnData
-        Rows are samples. Sparse data stay sparse: centring and scaling are implicit. float32 data stay float32.
+    X : (n, p) ndarray, DataFrame, scipy.sparse matrix, numpy memmap, zarr or HDF5 array, dask array or AnnData
+        Rows are samples. Sparse data stay sparse, in compressed columns in memory: centring and scaling are implicit.
+        float32 data stay float32. Files and stores are read a slab at a time, dask arrays by the workers.
     kind : {"covariance", "correlation"}
         The covariance divides by n, as in the paper.
     center : bool, default True
         Subtract the column means.
+    layer : str, optional
+        The layer of an AnnData object to take instead of ``X.X``.
 
     Returns
     -------
@@ -42,34 +56,110 @@ def covariance(
     """
     if kind not in ("covariance", "correlation"):
         raise ValueError(f"kind must be 'covariance' or 'correlation', got {kind!r}.")
-    names = None
-    if hasattr(X, "var_names"):  # AnnData, in memory or backed
-        names, X = [str(name) for name in X.var_names], X.X
-    elif hasattr(X, "iloc"):  # DataFrame
-        names = [str(name) for name in X.columns]
-        texts = [name for name, kind_ in zip(names, X.dtypes, strict=True) if kind_.kind not in "iufb"]
-        if texts:
-            raise ValueError(f"X must hold numbers, got text in column {texts[0]!r}; drop it or encode it.")
-        X = X.to_numpy()
-    if type(X).__module__.startswith("dask."):
+    names, X = _named(X, layer)
+    if _is_dask(X):
         from fantope.operators.dask import DaskCovariance
 
         return DaskCovariance(X, kind, center, names)
-    columns = SparseColumns(X) if scipy.sparse.issparse(X) else ArrayColumns(_array(X))
-    n, p = columns.shape
-    if n < 2:
-        raise ValueError(f"X must have at least 2 rows (samples), got shape {columns.shape}.")
-    if p < 2:
-        raise ValueError(f"X must have at least 2 columns (variables), got shape {columns.shape}.")
-    return DataCovariance(columns, kind, center, names)
+    return LocalCovariance(_columns(X), kind, center, names)
 
 
-def _array(X: Any) -> Any:
-    """Return X itself if it can be sliced like an array, an ndarray otherwise; numbers in two dimensions."""
-    if not (hasattr(X, "shape") and hasattr(X, "dtype")):
+def _is_dask(X: Any) -> bool:
+    return type(X).__module__.split(".")[0] in ("dask", "dask_expr")  # without importing it
+
+
+def _named(X: Any, layer: str | None) -> tuple[list[str] | None, Any]:
+    """Return the names of the variables, if there are any, and what holds the numbers."""
+    annotated = not _is_dask(X) and hasattr(X, "var_names")
+    if layer is not None and not annotated:
+        raise ValueError(f"layer is for AnnData objects only, got layer={layer!r} with {type(X).__name__}.")
+    if annotated:
+        if layer is not None and layer not in X.layers:
+            known = ", ".join(map(repr, X.layers)) or "none"
+            raise ValueError(f"layer must be one of the layers of X ({known}), got {layer!r}.")
+        values = X.X if layer is None else X.layers[layer]
+        if values is None:
+            raise ValueError("X has no matrix of its own (X.X is None); name one of its layers with layer=….")
+        return [str(name) for name in X.var_names], values
+    if not _is_dask(X) and hasattr(X, "iloc") and hasattr(X, "to_numpy"):
+        return _frame(X)
+    return None, X
+
+
+def _frame(X: Any) -> tuple[list[str] | None, Any]:
+    if not hasattr(X, "columns"):
+        raise ValueError(f"X must have two dimensions (samples, variables), got a {type(X).__name__}; use a DataFrame.")
+    names = [str(name) for name in X.columns]
+    kinds = list(X.dtypes)
+    texts = [j for j, kind in enumerate(kinds) if getattr(kind, "kind", "O") not in NUMBERS]
+    if texts:
+        more = f" and {len(texts) - 1} more" if len(texts) > 1 else ""
+        raise ValueError(
+            f"X must hold numbers, got {kinds[texts[0]]} in column {names[texts[0]]!r}{more}; drop it or encode it."
+        )
+    if kinds and all(type(kind).__name__ == "SparseDtype" for kind in kinds):
+        return names, X.sparse.to_coo()
+    if all(isinstance(kind, np.dtype) for kind in kinds):
+        return names, X.to_numpy()
+    return names, X.to_numpy(dtype=np.float64, na_value=np.nan)  # nullable columns
+
+
+def _columns(X: Any) -> TiledColumns:
+    """Return the columns of a matrix of numbers with at least two rows and two columns."""
+    backed = hasattr(X, "to_memory") and hasattr(X, "format")  # a sparse matrix in a file of AnnData
+    if not (backed or scipy.sparse.issparse(X) or (hasattr(X, "shape") and hasattr(X, "dtype"))):
         X = np.asarray(X)
-    if len(X.shape) != 2:
-        raise ValueError(f"X must be a two-dimensional (samples, variables) array, got shape {tuple(X.shape)}.")
-    if np.dtype(X.dtype).kind not in "iufb":
-        raise ValueError(f"X must hold numbers, got dtype {X.dtype}; drop or encode text columns.")
-    return X
+    check_shape(tuple(X.shape), X.dtype)
+    if backed:
+        return SparseColumns(from_backed(X))
+    if scipy.sparse.issparse(X):
+        return SparseColumns(X)
+    check_mapped(X)
+    check_chunks(X)
+    return ArrayColumns(X)
+
+
+def check_shape(shape: tuple[int, ...], dtype: Any) -> None:
+    """Refuse what is not a matrix of numbers with two rows and two columns."""
+    if len(shape) != 2:
+        raise ValueError(f"X must be a two-dimensional (samples, variables) array, got shape {shape}.")
+    if np.dtype(dtype).kind not in NUMBERS:
+        raise ValueError(f"X must hold numbers, got dtype {dtype}; drop or encode text columns.")
+    if shape[0] < 2:
+        raise ValueError(f"X must have at least 2 rows (samples), got shape {shape}.")
+    if shape[1] < 2:
+        raise ValueError(f"X must have at least 2 columns (variables), got shape {shape}.")
+
+
+def check_mapped(X: Any) -> None:
+    """Refuse a mapped file that has become shorter than its map: reading it would end the process."""
+    mapped = getattr(X, "_mmap", None)
+    if mapped is None:
+        return
+    offset = int(getattr(X, "offset", 0))
+    page = offset - offset % ALLOCATIONGRANULARITY
+    try:
+        size = int(mapped.size())
+    except (OSError, ValueError):
+        return
+    if size < page + len(mapped):
+        raise ValueError(
+            f"X maps {page + len(mapped):,} bytes of {getattr(X, 'filename', None)}, which has only {size:,}: the file "
+            "is truncated; write it again."
+        )
+
+
+def check_chunks(X: Any) -> None:
+    """Refuse a zarr array with chunks that are not in its store: zarr would silently read its fill value."""
+    if not hasattr(X, "nchunks_initialized"):
+        return
+    stored, expected, what = X.nchunks_initialized, X.nchunks, "chunks"
+    if getattr(X, "shards", None):
+        stored //= prod(shard // chunk for shard, chunk in zip(X.shards, X.chunks, strict=True))
+        expected, what = prod(ceil(size / shard) for size, shard in zip(X.shape, X.shards, strict=True)), "shards"
+    if stored < expected:
+        raise ValueError(
+            f"X lacks {expected - stored} of its {expected} {what} in the zarr store, which zarr would read as "
+            f"{X.fill_value}: copy the store again, or, if they are meant, write it with "
+            "config={'write_empty_chunks': True} or pass X[:]."
+        )

@@ -10,12 +10,17 @@ import numpy as np
 from fantope.kernels.scan import roots, unite
 from fantope.typing import Array, IntArray
 
-MAX_EDGES = 60_000_000  # 20 bytes each: 1.2 GB
+Edges = tuple[IntArray, IntArray, Array]
+
+GATHERED = 2**21  # pairs that are gathered before they are reduced to a forest: 50 MB, and a second to sort
 
 
 @dataclass(frozen=True)
 class ThresholdGraph:
-    """All pairs with |S_ij| above ``alpha``, with safe upper bounds of |S_ij|.
+    """What connects variables at ``alpha`` and at every larger threshold: a heaviest spanning forest of the graph.
+
+    Two variables are connected by pairs above a threshold if and only if they are in the forest that takes the pairs
+    by falling |S_ij| and leaves out those that close a cycle. So p − 1 pairs say all that billions of them would.
 
     Attributes
     ----------
@@ -23,7 +28,7 @@ class ThresholdGraph:
         Number of variables.
     alpha : float
         The graph is complete for this threshold and every larger one.
-    rows, cols : (e,) int32 arrays
+    rows, cols : (e,) arrays, e < size
     bounds : (e,) array
         |S_ij| ≤ bounds, tight up to rounding.
     """
@@ -39,35 +44,36 @@ class ThresholdGraph:
         if alpha < self.alpha:
             raise ValueError(f"alpha must be at least {self.alpha}, for which the graph was made, got {alpha}.")
         used = self.bounds > alpha
-        return labels_of(self.size, [(self.rows[used], self.cols[used])])
+        parents = np.arange(self.size)
+        unite(parents, self.rows[used], self.cols[used])
+        return labels_of(parents)
 
 
-def labels_of(size: int, edges: Iterable[tuple[IntArray, IntArray]]) -> IntArray:
+def labels_of(parents: IntArray) -> IntArray:
     """Return component labels 0, 1, … in the order of the components' smallest variables."""
-    parents = np.arange(size)
-    for rows, cols in edges:
-        unite(parents, rows, cols)
-    return np.unique(roots(parents), return_inverse=True)[1].astype(np.intp)
+    return np.unique(roots(parents, np.arange(len(parents))), return_inverse=True)[1].astype(np.intp)
 
 
-def collect(size: int, alpha: float, edges: Iterable[tuple[IntArray, IntArray, Array]]) -> ThresholdGraph:
-    """Gather edges tile by tile; refuse to fill the memory."""
-    rows, cols, bounds, total = [], [], [], 0
-    for r, c, b in edges:
-        total += len(r)
-        if total > MAX_EDGES:
-            raise MemoryError(
-                f"alpha = {alpha:g} leaves more than {MAX_EDGES:,} pairs with |S_ij| above it: choose a larger alpha, "
-                "or solve one alpha at a time."
-            )
-        rows.append(r.astype(np.int32))
-        cols.append(c.astype(np.int32))
-        bounds.append(b)
-    empty = np.zeros(0, np.int32)
-    return ThresholdGraph(
-        size,
-        alpha,
-        np.concatenate([empty, *rows]),
-        np.concatenate([empty, *cols]),
-        np.concatenate([np.zeros(0), *bounds]),
-    )
+def heaviest_forest(size: int, rows: IntArray, cols: IntArray, bounds: Array) -> Edges:
+    """Return the pairs that are left when, by falling bounds, those are taken that close no cycle (Kruskal)."""
+    order = np.argsort(-bounds, kind="stable")
+    kept = order[unite(np.arange(size), rows[order], cols[order])]
+    return rows[kept], cols[kept], bounds[kept]
+
+
+def collect(size: int, alpha: float, edges: Iterable[Edges]) -> ThresholdGraph:
+    """Gather edges and reduce them to a forest whenever many have come together."""
+    gathered: list[Edges] = [(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))]
+    total = 0
+    for found in edges:
+        gathered.append(found)
+        total += len(found[0])
+        if total > GATHERED + 2 * size:
+            gathered = [_reduce(size, gathered)]
+            total = len(gathered[0][0])
+    return ThresholdGraph(size, alpha, *_reduce(size, gathered))
+
+
+def _reduce(size: int, gathered: list[Edges]) -> Edges:
+    rows, cols, bounds = (np.concatenate(parts) for parts in zip(*gathered, strict=True))
+    return heaviest_forest(size, rows, cols, bounds)

@@ -1,0 +1,358 @@
+"""The Online-T step (Algorithm 2), compiled: a whole block of samples runs without returning to Python.
+
+The iterate is kept as ``X_t = c·(A + a₁g₁g₁ᵀ + a_p g_p g_pᵀ + α_t zzᵀ + κI)`` with A = X⁽¹⁾_t the soft-thresholded
+matrix: nothing but A is p × p, and the correction is applied in the pass that thresholds next time. That pass also
+moves the running mean, so a step reads and writes each array once and then multiplies A with a few vectors.
+
+Sums over the matrix are taken row by row and added in the order of the rows, whatever the number of threads: the
+state after a sample never depends on how the work was shared out.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from fantope.kernels.build import PARALLEL_FROM
+
+WIDTH = 24  # vectors in the search space for the two extreme eigenpairs
+START = 4  # of which it starts from: the last two eigenvectors, the sample, a fixed probe
+
+# Positions in the vector of scalars that goes with the state.
+SCALE, TOP, BOTTOM, SAMPLE, SHIFT = 0, 1, 2, 3, 4  # c, a₁, a_p, α_t, κ
+THETA_TOP, THETA_BOTTOM, RESIDUAL, PRODUCTS = 5, 6, 7, 8  # what the last eigenproblem found
+N_SCALARS = 9
+
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+def _advance(A, mean, vectors, scalars, threshold, weight):  # type: ignore[no-untyped-def]
+    """Do A ← soft(X, threshold) and mean ← mean + weight·(X − mean) for the pending X; return ‖A‖², tr A."""
+    p = A.shape[0]
+    c = scalars[0]
+    a1 = scalars[1]
+    a2 = scalars[2]
+    a3 = scalars[3]
+    shift = scalars[4]
+    sums = np.zeros(p)
+    for i in prange(p):
+        b1 = a1 * vectors[0, i]
+        b2 = a2 * vectors[1, i]
+        b3 = a3 * vectors[2, i]
+        A[i, i] += shift
+        total = 0.0
+        for j in range(p):
+            x = c * (A[i, j] + b1 * vectors[0, j] + b2 * vectors[1, j] + b3 * vectors[2, j])
+            mean[i, j] += weight * (x - mean[i, j])
+            x = x - min(max(x, -threshold), threshold)
+            A[i, j] = x
+            total += x * x
+        sums[i] = total
+    square = trace = 0.0
+    for i in range(p):
+        square += sums[i]
+        trace += A[i, i]
+    return square, trace
+
+
+def _product(A, V, first, last, out):  # type: ignore[no-untyped-def]
+    """Write out[k] = A V[k] for first ≤ k < last; a row of A stays in cache while all vectors use it."""
+    p = A.shape[0]
+    for i in prange(p):
+        for k in range(first, last):
+            total = 0.0
+            for j in range(p):
+                total += A[i, j] * V[k, j]
+            out[k, i] = total
+
+
+advance_serial = njit(cache=True, nogil=True, fastmath=FAST)(_advance)
+advance_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(_advance)
+product_serial = njit(cache=True, nogil=True, fastmath=FAST)(_product)
+product_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(_product)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def sparse_product(indptr, indices, data, diagonal, V, first, last, out):  # type: ignore[no-untyped-def]
+    """Write out[k] = A V[k] with A given by its strict upper triangle (rows of CSR) and its diagonal."""
+    p = diagonal.shape[0]
+    for k in range(first, last):
+        for i in range(p):
+            out[k, i] = diagonal[i] * V[k, i]
+        for i in range(p):
+            total = 0.0
+            own = V[k, i]
+            for at in range(indptr[i], indptr[i + 1]):
+                j = indices[at]
+                total += data[at] * V[k, j]
+                out[k, j] += data[at] * own
+            out[k, i] += total
+
+
+@njit(cache=True, nogil=True)
+def _orthonormalise(Q, m, new):  # type: ignore[no-untyped-def]
+    """Make Q[m:m+new] orthonormal to Q[:m] and to each other, dropping what is dependent; return the new count."""
+    p = Q.shape[1]
+    end = m
+    for k in range(m, m + new):
+        before = 0.0
+        for j in range(p):
+            before += Q[k, j] * Q[k, j]
+        if not before > 0.0:
+            continue
+        before = math.sqrt(before)
+        for j in range(p):
+            Q[end, j] = Q[k, j] / before
+        for _ in range(2):  # twice is enough
+            for a in range(end):
+                inner = 0.0
+                for j in range(p):
+                    inner += Q[a, j] * Q[end, j]
+                for j in range(p):
+                    Q[end, j] -= inner * Q[a, j]
+        norm = 0.0
+        for j in range(p):
+            norm += Q[end, j] * Q[end, j]
+        norm = math.sqrt(norm)
+        if norm > 1e-8:
+            for j in range(p):
+                Q[end, j] /= norm
+            end += 1
+    return end
+
+
+@njit(cache=True, nogil=True)
+def _multiply(dense, A, indptr, indices, data, diagonal, V, first, last, out):  # type: ignore[no-untyped-def]
+    if not dense:
+        sparse_product(indptr, indices, data, diagonal, V, first, last, out)
+    elif A.shape[0] >= PARALLEL_FROM:
+        product_parallel(A, V, first, last, out)
+    else:
+        product_serial(A, V, first, last, out)
+
+
+@njit(cache=True, nogil=True)
+def correct(  # type: ignore[no-untyped-def]
+    dense, A, indptr, indices, data, diagonal, square, trace, vectors, scalars, probe, z, step, nu, d, clip, tol, Q, AQ
+):
+    """Do steps 2 to 5 of Algorithm 2 on A = X⁽¹⁾: write the pending correction into ``vectors`` and ``scalars``.
+
+    The extreme eigenpairs come from a Davidson iteration that starts from the last ones, the sample and a fixed probe
+    (which reaches parts of A that the others do not) and adds both residuals in each round. A Ritz vector g is exact
+    enough whatever its residual: with θ = gᵀAg, gᵀ(·)g is an ε-subgradient of the largest eigenvalue, ε = θ₁ − θ.
+    """
+    p = z.shape[0]
+    for j in range(p):
+        Q[0, j] = vectors[0, j]
+        Q[1, j] = vectors[1, j]
+        Q[2, j] = z[j]
+        Q[3, j] = probe[j]
+    m = _orthonormalise(Q, 0, START)
+    H = np.zeros((WIDTH, WIDTH))
+    done = 0
+    products = 0
+    residual = 0.0
+    while True:
+        _multiply(dense, A, indptr, indices, data, diagonal, Q, done, m, AQ)
+        products += m - done
+        for k in range(done, m):
+            for a in range(k + 1):
+                inner = 0.0
+                for j in range(p):
+                    inner += Q[a, j] * AQ[k, j]
+                H[a, k] = inner
+                H[k, a] = inner
+        done = m
+        values, C = np.linalg.eigh(np.ascontiguousarray(H[:m, :m]))
+        theta_top = values[m - 1]
+        theta_bottom = values[0]
+        for j in range(p):
+            vectors[0, j] = 0.0
+            vectors[1, j] = 0.0
+        room = m + 2 <= WIDTH
+        first = m if room else 0  # where the residuals go; without room they are only measured
+        norm_top = norm_bottom = 0.0
+        for a in range(m):
+            top = C[a, m - 1]
+            bottom = C[a, 0]
+            for j in range(p):
+                vectors[0, j] += top * Q[a, j]
+                vectors[1, j] += bottom * Q[a, j]
+        if not room:
+            break
+        for j in range(p):
+            Q[first, j] = -theta_top * vectors[0, j]
+            Q[first + 1, j] = -theta_bottom * vectors[1, j]
+        for a in range(m):
+            top = C[a, m - 1]
+            bottom = C[a, 0]
+            for j in range(p):
+                Q[first, j] += top * AQ[a, j]
+                Q[first + 1, j] += bottom * AQ[a, j]
+        for j in range(p):
+            norm_top += Q[first, j] * Q[first, j]
+            norm_bottom += Q[first + 1, j] * Q[first + 1, j]
+        norm_top = math.sqrt(norm_top)
+        norm_bottom = math.sqrt(norm_bottom)
+        residual = max(norm_top, norm_bottom)
+        # An end that is well inside its bound needs no accuracy: no correction will be made there.
+        good_top = norm_top <= max(tol * max(1.0, abs(theta_top)), 0.3 * (1.0 - theta_top))
+        good_bottom = norm_bottom <= max(tol * max(1.0, abs(theta_bottom)), 0.3 * theta_bottom)
+        if (good_top and good_bottom) or m >= p:
+            break
+        m = _orthonormalise(Q, m, 2)
+        if m == done:
+            break
+    # Q spans z, so that zᵀAz needs no further product.
+    zz = zAz = top_z = bottom_z = top_bottom = 0.0
+    inner_z = np.zeros(done)
+    for a in range(done):
+        inner = 0.0
+        for j in range(p):
+            inner += Q[a, j] * z[j]
+        inner_z[a] = inner
+    for a in range(done):
+        for b in range(done):
+            zAz += inner_z[a] * H[a, b] * inner_z[b]
+    for j in range(p):
+        zz += z[j] * z[j]
+        top_z += vectors[0, j] * z[j]
+        bottom_z += vectors[1, j] * z[j]
+        top_bottom += vectors[0, j] * vectors[1, j]
+        vectors[2, j] = z[j]
+    a1 = 0.0
+    if theta_top > 1.0:
+        a1 = step * nu * math.sqrt(p * d)
+        a1 = -(min(a1, theta_top - 1.0) if clip else a1)
+    a2 = 0.0
+    if theta_bottom < 0.0:
+        a2 = step * nu * p
+        a2 = min(a2, -theta_bottom) if clip else a2
+    # The step is the prox of α_t f₃ with f₃ = ν|tr X − d|/√(d + 1): the printed β = α_tν/((d + 1)|s|) lacks the root.
+    bound = step * nu / math.sqrt(d + 1.0)
+    shift = min(max((d - trace - a1 - a2) / p, -bound), bound)
+    norm = square + 2.0 * (a1 * theta_top + a2 * theta_bottom + step * zAz + shift * trace)
+    norm += a1 * a1 + a2 * a2 + step * step * zz * zz + p * shift * shift
+    norm += 2.0 * (a1 * a2 * top_bottom**2 + a1 * step * top_z**2 + a2 * step * bottom_z**2)
+    norm += 2.0 * shift * (a1 + a2 + step * zz)
+    scalars[SCALE] = min(1.0, math.sqrt(d / norm)) if norm > 0.0 else 1.0
+    scalars[TOP] = a1
+    scalars[BOTTOM] = a2
+    scalars[SAMPLE] = step
+    scalars[SHIFT] = shift
+    scalars[THETA_TOP] = theta_top
+    scalars[THETA_BOTTOM] = theta_bottom
+    scalars[RESIDUAL] = residual
+    scalars[PRODUCTS] = products
+
+
+@njit(cache=True, nogil=True)
+def dense_steps(A, mean, vectors, scalars, probe, Z, steps, nus, weights, alpha, d, clip, tol):  # type: ignore[no-untyped-def]
+    """Run Online-T over the rows of Z; ``weights[t]`` is the share that the pending X takes in the mean."""
+    p = A.shape[0]
+    Q = np.zeros((WIDTH, p))
+    AQ = np.zeros((WIDTH, p))
+    indptr = np.zeros(1, dtype=np.int64)
+    indices = np.zeros(0, dtype=np.int32)
+    nothing = np.zeros(0)
+    for t in range(Z.shape[0]):
+        threshold = steps[t] * alpha
+        if p >= PARALLEL_FROM:
+            square, trace = advance_parallel(A, mean, vectors, scalars, threshold, weights[t])
+        else:
+            square, trace = advance_serial(A, mean, vectors, scalars, threshold, weights[t])
+        correct(
+            True, A, indptr, indices, nothing, nothing, square, trace, vectors, scalars, probe, Z[t],
+            steps[t], nus[t], d, clip, tol, Q, AQ,
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def sparse_advance(indptr, indices, data, diagonal, vectors, scalars, threshold):  # type: ignore[no-untyped-def]
+    """Return soft(X, threshold) of the pending X: new indptr, indices, data (strict upper triangle), diagonal.
+
+    A new entry (i, j) comes from the three rank-one terms alone, and their sum is at most ``n_i n_j`` with
+    ``n_i² = Σ_r |a_r| u_ri²`` (Cauchy-Schwarz): sorted by n, the pairs that can pass the threshold are a prefix of
+    each row, and the p² others are never visited.
+    """
+    p = diagonal.shape[0]
+    c = scalars[SCALE]
+    reach = np.zeros(p)
+    for i in range(p):
+        total = 0.0
+        for r in range(3):
+            total += abs(scalars[1 + r]) * vectors[r, i] * vectors[r, i]
+        reach[i] = math.sqrt(total)
+    order = np.argsort(-reach, kind="mergesort")
+    new_indptr = np.zeros(p + 1, dtype=np.int64)
+    capacity = max(1024, indices.shape[0] + indices.shape[0] // 2)
+    new_indices = np.empty(capacity, dtype=np.int32)
+    new_data = np.empty(capacity)
+    new_diagonal = np.empty(p)
+    row = np.zeros(p)
+    known = np.zeros(p, dtype=np.bool_)
+    touched = np.empty(p, dtype=np.int32)
+    filled = 0
+    for i in range(p):
+        b1 = scalars[TOP] * vectors[0, i]
+        b2 = scalars[BOTTOM] * vectors[1, i]
+        b3 = scalars[SAMPLE] * vectors[2, i]
+        x = c * (diagonal[i] + scalars[SHIFT] + b1 * vectors[0, i] + b2 * vectors[1, i] + b3 * vectors[2, i])
+        new_diagonal[i] = x - min(max(x, -threshold), threshold)
+        count = 0
+        for at in range(indptr[i], indptr[i + 1]):
+            j = indices[at]
+            row[j] = data[at]
+            known[j] = True
+            touched[count] = j
+            count += 1
+        if reach[i] > 0.0:
+            least = threshold / (c * reach[i])
+            for k in range(p):
+                j = order[k]
+                if not reach[j] > least:
+                    break
+                if j > i and not known[j]:
+                    known[j] = True
+                    touched[count] = j
+                    count += 1
+        kept = 0
+        for k in range(count):
+            j = touched[k]
+            x = c * (row[j] + b1 * vectors[0, j] + b2 * vectors[1, j] + b3 * vectors[2, j])
+            x = x - min(max(x, -threshold), threshold)
+            known[j] = False
+            row[j] = 0.0
+            if x != 0.0:
+                row[j] = x
+                touched[kept] = j
+                kept += 1
+        if filled + kept > capacity:
+            capacity = 2 * (filled + kept)
+            more_indices = np.empty(capacity, dtype=np.int32)
+            more_data = np.empty(capacity)
+            more_indices[:filled] = new_indices[:filled]
+            more_data[:filled] = new_data[:filled]
+            new_indices = more_indices
+            new_data = more_data
+        new_indices[filled : filled + kept] = np.sort(touched[:kept])
+        for k in range(filled, filled + kept):
+            new_data[k] = row[new_indices[k]]
+            row[new_indices[k]] = 0.0
+        filled += kept
+        new_indptr[i + 1] = filled
+    return new_indptr, new_indices[:filled].copy(), new_data[:filled].copy(), new_diagonal
+
+
+@njit(cache=True, nogil=True)
+def square_and_trace(data, diagonal):  # type: ignore[no-untyped-def]
+    """Return ‖A‖²_F and tr A of a matrix given by its strict upper triangle and diagonal."""
+    square = trace = 0.0
+    for k in range(data.shape[0]):
+        square += 2.0 * data[k] * data[k]
+    for i in range(diagonal.shape[0]):
+        square += diagonal[i] * diagonal[i]
+        trace += diagonal[i]
+    return square, trace

@@ -1,0 +1,22 @@
+"""Sparse PCA on a stream: Online-T, Online-P, FTL, classical baselines, regret, and state that can be saved."""
+
+from fantope.online.baselines import CandidPCA, IncrementalPCA, Oja
+from fantope.online.ftl import FollowTheLeader
+from fantope.online.online_p import OnlineP
+from fantope.online.online_t import OnlineT
+from fantope.online.persist import CheckpointError
+from fantope.online.regret import RegretTracker, fantope_distance
+from fantope.online.stream import Stream
+
+__all__ = [
+    "CandidPCA",
+    "CheckpointError",
+    "FollowTheLeader",
+    "IncrementalPCA",
+    "Oja",
+    "OnlineP",
+    "OnlineT",
+    "RegretTracker",
+    "Stream",
+    "fantope_distance",
+]

@@ -1,0 +1,126 @@
+"""The loss and the regret of the paper (equations loss_function_definition and regret_definition).
+
+After each update, X_t is judged on the sample that comes next,
+
+    ℓ_t(X) = −z_{t+1}ᵀ X z_{t+1} + λ‖X‖₁ + ν·d(X, Fantope),
+
+and the regret is Σ ℓ_t(X_t) − Σ ℓ_t(Π) against a fixed projection Π: the true one where it is known, else the
+learner's own current estimate (regret in hindsight).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse
+
+from fantope.online.base import Learner, State
+from fantope.problem.projection import Factors
+from fantope.prox.simplex import capped_simplex
+from fantope.typing import Array
+
+
+def fantope_distance(X: Array, n_components: int) -> float:
+    """Return the Frobenius distance of a symmetric X from the Fantope, exactly.
+
+    The nearest point has the same eigenvectors, its eigenvalues being the projection on {0 ≤ u ≤ 1, Σu = d}.
+
+    Examples
+    --------
+    >>> fantope_distance(np.diag([2.0, 0.0, 0.0]), 1)
+    1.0
+    """
+    values: Array = np.asarray(scipy.linalg.eigvalsh(X, check_finite=False), dtype=np.float64)
+    return float(np.linalg.norm(values - capped_simplex(values, n_components)))
+
+
+@dataclass
+class RegretTracker:
+    """Losses of a learner's iterates on the samples that follow them.
+
+    Parameters
+    ----------
+    n_components : int
+    alpha : float
+        λ.
+    nu : float
+        ν, the price of leaving the Fantope.
+    every : int
+        Judge every so many samples (1: all, the paper's definition; 0: none, at no cost). The average regret is then
+        an average over the judged ones.
+    reference : (p, p) array, optional
+        Π. Without it the second moments of the judged samples are kept (p × p), and the regret is in hindsight.
+    """
+
+    n_components: int
+    alpha: float
+    nu: float
+    every: int = 1
+    reference: Array | None = None
+    count: int = 0
+    loss: float = 0.0
+    explained_by_reference: float = 0.0
+    moments: Array | None = field(default=None, repr=False)
+
+    def due(self, n_samples: int) -> bool:
+        """Whether the sample after ``n_samples`` others is one to judge."""
+        return self.every > 0 and n_samples > 0 and n_samples % self.every == 0
+
+    def observe(self, learner: Learner, z: Array) -> float:
+        """Judge the learner's iterate on the next sample, before it is learned; return the loss."""
+        terms = learner.terms(z)
+        loss = -terms.explained + self.alpha * terms.norm + self.nu * terms.distance
+        self.count += 1
+        self.loss += loss
+        if self.reference is not None:
+            self.explained_by_reference += float(z @ self.reference @ z)
+        else:
+            if self.moments is None:
+                self.moments = np.zeros((len(z), len(z)))
+            self.moments += np.outer(z, z)
+        return loss
+
+    @property
+    def average_loss(self) -> float:
+        """Mean loss of the judged iterates; NaN before the first."""
+        return self.loss / self.count if self.count else float("nan")
+
+    def regret(self, estimate: Factors | None = None) -> float:
+        """Return Σ ℓ_t(X_t) − Σ ℓ_t(Π), with ``estimate`` for Π where no reference was given."""
+        if self.count == 0:
+            return 0.0
+        if self.reference is not None:
+            norm = float(np.abs(self.reference).sum())
+            explained = self.explained_by_reference
+        else:
+            if estimate is None or self.moments is None:
+                raise ValueError("estimate must be given where the tracker has no reference; pass learner.estimate().")
+            X = estimate.matrix(len(self.moments))
+            norm = float(abs(X).sum())
+            coo = scipy.sparse.coo_array(X)
+            explained = float(self.moments[coo.coords[0], coo.coords[1]] @ coo.data)
+        return self.loss + explained - self.count * self.alpha * norm
+
+    def average_regret(self, estimate: Factors | None = None) -> float:
+        """Return the regret divided by the number of judged samples; NaN before the first."""
+        return self.regret(estimate) / self.count if self.count else float("nan")
+
+    def state(self) -> State:
+        """Return the sums."""
+        state: State = {
+            "count": self.count,
+            "loss": self.loss,
+            "explained_by_reference": self.explained_by_reference,
+        }
+        if self.moments is not None:
+            state["moments"] = self.moments
+        return state
+
+    def restore(self, state: State) -> None:
+        """Take over saved sums."""
+        self.count = int(state["count"])
+        self.loss = float(state["loss"])
+        self.explained_by_reference = float(state["explained_by_reference"])
+        self.moments = np.array(state["moments"]) if "moments" in state else None

@@ -1,0 +1,103 @@
+"""A stream: centring, a learner, the regret, and one exact state for all of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fantope.online.base import Learner, SampleCount, State
+from fantope.online.regret import RegretTracker
+from fantope.problem.projection import Factors
+from fantope.typing import Array
+
+
+@dataclass
+class Stream:
+    """Feed raw samples to a learner that expects mean zero.
+
+    With ``center`` the mean is estimated as the samples come: z_t = √(ω n_{t−1}/n_t)·(x_t − m_{t−1}) with
+    n_t = ω n_{t−1} + 1, ω the forgetting factor. The root makes Σ ω^{t−s} z_s z_sᵀ the scatter around m_t exactly
+    (Welford's identity), so the covariance that the learner sees is the usual one. The first sample becomes z₁ = 0.
+
+    Parameters
+    ----------
+    learner : Learner
+    center : bool
+    forgetting : float
+        The learner's own factor.
+    tracker : RegretTracker, optional
+    """
+
+    learner: Learner
+    center: bool = True
+    forgetting: float = 1.0
+    tracker: RegretTracker | None = None
+    mean: Array = field(init=False)
+    count: SampleCount = field(init=False)
+    square: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.mean = np.zeros(self.learner.n_features)
+        self.square = np.zeros(self.learner.n_features)  # weighted mean of z², for the total variance
+        self.count = SampleCount(self.forgetting)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples seen."""
+        return self.learner.n_samples
+
+    def update_many(self, X: Array) -> None:
+        """Take in the rows of ``X``; the result is, bit for bit, that of taking them in one at a time."""
+        Z = np.empty(X.shape)
+        start = 0
+        for k, x in enumerate(X):
+            Z[k] = self._centred(x)
+            if self.tracker is not None and self.tracker.due(self.learner.n_samples + k - start):
+                # The iterate to judge is the one before this sample: bring the learner up to it first.
+                self.learner.update_many(Z[start:k])
+                start = k
+                self.tracker.observe(self.learner, Z[k])
+        self.learner.update_many(Z[start:])
+
+    def _centred(self, x: Array) -> Array:
+        before = self.forgetting * self.count.effective
+        weight = self.count.advance()
+        z = x
+        if self.center:
+            z = math.sqrt(before * weight) * (x - self.mean)
+            self.mean += weight * (x - self.mean)
+        self.square += weight * (z * z - self.square)
+        return z
+
+    @property
+    def total_variance(self) -> float:
+        """Sum of the variables' variances."""
+        return float(self.square.sum())
+
+    def average_regret(self, estimate: Factors | None = None) -> float:
+        """Return the average regret so far; NaN where it is not tracked."""
+        if self.tracker is None or self.tracker.count == 0:
+            return float("nan")
+        return self.tracker.average_regret(self.learner.estimate() if estimate is None else estimate)
+
+    def state(self) -> State:
+        """Return everything that later results depend on."""
+        state: State = {
+            "learner": self.learner.state(),
+            "mean": self.mean,
+            "square": self.square,
+            "effective": self.count.effective,
+        }
+        if self.tracker is not None:
+            state["tracker"] = self.tracker.state()
+        return state
+
+    def restore(self, state: State) -> None:
+        """Take over a saved state."""
+        self.learner.restore(state["learner"])
+        self.mean, self.square = np.array(state["mean"]), np.array(state["square"])
+        self.count.effective = float(state["effective"])
+        if self.tracker is not None:
+            self.tracker.restore(state["tracker"])

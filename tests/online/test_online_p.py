@@ -1,0 +1,117 @@
+"""Online-P: certified subproblems, agreement with the paper's scheme and a generic solver, state."""
+
+import math
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.linalg
+
+from fantope.eigen import one_blas_thread
+from fantope.online import FollowTheLeader, OnlineP, fantope_distance
+from fantope.online.subproblem import Subproblem, Warm, solve_subproblem, three_operator
+from fantope.simulation import simulate
+
+
+def instance(p=40, t=20, alpha=0.2):
+    Z = simulate(t, max(p, 35)).Z[:, -p:] if p < 35 else simulate(t, p).Z
+    return Subproblem(Z.T @ Z / t, 2, alpha, float(t))
+
+
+def independent_bracket(problem, X, D):
+    """Objective and bound written out with numpy alone."""
+    r, q, root = problem.r, problem.q, math.sqrt(problem.t)
+    objective = (problem.S * X).sum() - problem.alpha * np.abs(X).sum()
+    objective -= (np.abs(X) ** r).sum() ** (2 / r) / (2 * root)
+    W = D - np.clip(D, -problem.alpha, problem.alpha)
+    bound = scipy.linalg.eigvalsh(problem.S - D)[-problem.n_components :].sum()
+    return objective, bound + root / 2 * (np.abs(W) ** q).sum() ** (2 / q)
+
+
+@pytest.mark.parametrize(("p", "t"), [(8, 3), (40, 1), (40, 20), (80, 60)])
+def test_the_gap_is_met_and_can_be_recomputed(p, t):
+    problem = instance(p, t)
+    warm = Warm(np.zeros((p, p)), float(problem.S.trace()), 0.0)
+    found = solve_subproblem(problem, warm, problem.tolerance)
+    assert found.met and found.gap <= problem.tolerance
+    assert fantope_distance(found.X, 2) < 1e-7
+    objective, _ = independent_bracket(problem, found.X, np.zeros((p, p)))
+    assert objective == pytest.approx(found.objective, abs=1e-10 * max(1.0, abs(objective)))
+    D = np.clip(problem.S, -0.5, 0.5)
+    _, bound = independent_bracket(problem, found.X, D)
+    assert problem.dual_bound(D, None, 0.0, -np.inf) == pytest.approx(bound, rel=1e-8)
+    assert bound >= found.objective
+
+
+def test_both_schemes_and_a_generic_solver_agree():
+    problem = instance(9, 6, 0.3)
+    p = 9
+    with one_blas_thread():
+        fast = solve_subproblem(problem, Warm(np.zeros((p, p)), float(problem.S.trace()), 0.0), 1e-7)
+        slow = three_operator(problem, np.zeros((p, p)), 1e-6, 0.05, max_iter=20_000)
+    assert fast.met and slow.met
+    X = cp.Variable((p, p), symmetric=True)
+    value = cp.trace(problem.S @ X) - 0.3 * cp.sum(cp.abs(X))
+    value -= cp.square(cp.pnorm(cp.vec(X, order="C"), problem.r, approx=False)) / (2 * math.sqrt(6))
+    exact = cp.Problem(cp.Maximize(value), [X >> 0, np.eye(p) - X >> 0, cp.trace(X) == 2]).solve(
+        solver=cp.SCS, eps=1e-7
+    )
+    assert fast.objective == pytest.approx(exact, abs=1e-3)
+    assert fast.objective == pytest.approx(slow.objective, abs=2e-6)
+    np.testing.assert_allclose(fast.X, slow.X, atol=5e-3)
+
+
+def test_the_tolerance_is_the_theorems():
+    problem = instance(60, 25)
+    q = math.log(60)
+    assert problem.strong_convexity == pytest.approx(math.exp(-4) / (q - 1))
+    # β√t ε²/2 with ε = 1/√t, divided by t.
+    assert problem.tolerance == pytest.approx(problem.strong_convexity * math.sqrt(25) / 25 / 2 / 25)
+
+
+def test_records_show_every_tolerance_and_loosening_is_reported():
+    Z = simulate(12, 40).Z
+    strict, loose = OnlineP(40, 2, 0.2), OnlineP(40, 2, 0.2, loosen=1e3)
+    strict.update_many(Z)
+    loose.update_many(Z)
+    assert len(strict.records) == 12 and all(record.met for record in strict.records) and strict.n_unmet == 0
+    assert sum(r.n_iter for r in loose.records) < sum(r.n_iter for r in strict.records)
+    for a, b in zip(strict.records, loose.records, strict=True):
+        assert b.tolerance == pytest.approx(1e3 * a.tolerance)
+    # ‖X_t − W_t‖₁ ≤ ε: what the tolerance means.
+    epsilon = math.sqrt(1e3 / 12) + math.sqrt(1 / 12)
+    assert np.abs(strict.iterate() - loose.iterate()).sum() <= epsilon
+    hopeless = OnlineP(40, 2, 0.2, max_iter=3)
+    hopeless.update_many(Z[:2])
+    assert hopeless.n_unmet == 2 and not hopeless.records[-1].met
+    with pytest.raises(ValueError, match="loosen must be"):
+        OnlineP(40, 2, 0.2, loosen=0.0)
+
+
+@pytest.mark.parametrize("kind", ["online-p", "ftl"])
+def test_blocks_equal_rows_and_saved_state_equals_both(kind):
+    def new():
+        return OnlineP(40, 2, 0.2, loosen=100.0) if kind == "online-p" else FollowTheLeader(40, 2, 0.2)
+
+    Z = simulate(14, 40).Z
+    whole, single = new(), new()
+    whole.update_many(Z)
+    for k, z in enumerate(Z):
+        single.update_many(z[None])
+        if k == 6:
+            state = {key: np.array(v) if isinstance(v, np.ndarray) else v for key, v in single.state().items()}
+            single = new()
+            single.restore(state)
+    for key, value in whole.state().items():
+        np.testing.assert_array_equal(value, single.state()[key], err_msg=key)
+
+
+def test_ftl_is_the_batch_solution():
+    import fantope
+
+    sim = simulate(60, 50)
+    learner = FollowTheLeader(50, 2, 0.3, tol=1e-4)
+    learner.update_many(sim.Z)
+    batch = fantope.solve(sim.Z.T @ sim.Z / 60, 2, 0.3, tol=1e-5)
+    assert learner.gap <= 1e-4 and learner.n_unmet == 0
+    np.testing.assert_allclose(learner.iterate(), batch.projection.toarray(), atol=0.05)

@@ -1,0 +1,91 @@
+"""The prox of the squared ℓ_{r,r} norm against coordinate descent and a generic solver."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from fantope.prox.squared_lr import lr_norm, mirror_exponent, prox_squared_lr
+
+
+def coordinate_descent(V, weight, r, threshold=0.0, sweeps=400):
+    """Minimise over one entry at a time, each by a root of its own optimality condition."""
+    y = np.zeros(V.size)
+    v = np.abs(V.ravel())
+    for _ in range(sweeps):
+        before = y.copy()
+        for i in range(y.size):
+            others = np.sum(np.delete(y, i) ** r)
+
+            def slope(u, i=i, others=others):
+                norm = (others + u**r) ** (1 / r)
+                pull = weight * norm ** (2 - r) * u ** (r - 1) if u > 0 else 0.0
+                return u + pull + threshold - v[i]
+
+            y[i] = brentq(slope, 0.0, v[i], xtol=1e-15) if slope(0.0) < 0 else 0.0
+        if np.abs(y - before).max() < 1e-13:
+            break
+    return (np.sign(V.ravel()) * y).reshape(V.shape)
+
+
+def symmetric(rng, p):
+    V = rng.standard_normal((p, p))
+    return V + V.T
+
+
+@pytest.mark.parametrize("p", [3, 9, 60])
+@pytest.mark.parametrize("weight", [1e-2, 1.0, 30.0])
+@pytest.mark.parametrize("threshold", [0.0, 0.4])
+def test_entries_satisfy_their_equation(p, weight, threshold):
+    V, r = symmetric(np.random.default_rng(p), p), mirror_exponent(p)
+    found = prox_squared_lr(V, weight, r, threshold=threshold)
+    Y, N = found.Y, lr_norm(found.Y, r)
+    assert found.norm == pytest.approx(N, rel=1e-13)
+    used = np.abs(V) > threshold
+    residual = np.abs(Y) + weight * N ** (2 - r) * np.abs(Y) ** (r - 1) + threshold - np.abs(V)
+    assert np.abs(residual[used]).max() < 1e-12 * (1 + np.abs(V).max())
+    assert not Y[~used].any() and (Y == Y.T).all() and (Y * V >= 0).all()
+    guessed = prox_squared_lr(V, weight, r, threshold=threshold, start=1.7 * N)
+    np.testing.assert_allclose(guessed.Y, Y, atol=1e-12)
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.5])
+def test_against_coordinate_descent(threshold):
+    V = symmetric(np.random.default_rng(1), 4)
+    for r in (1.2, 1.6, 2.0):
+        expected = coordinate_descent(V, 0.7, r, threshold)
+        np.testing.assert_allclose(prox_squared_lr(V, 0.7, r, threshold=threshold).Y, expected, atol=1e-9)
+
+
+def test_against_a_generic_solver():
+    V, r = symmetric(np.random.default_rng(2), 4), 1.25
+    X = cp.Variable(V.shape)
+    penalty = 0.3 * cp.sum(cp.abs(X)) + 0.5 * 0.8 * cp.square(cp.pnorm(cp.vec(X, order="C"), r))
+    cp.Problem(cp.Minimize(penalty + 0.5 * cp.sum_squares(X - V))).solve(solver=cp.CLARABEL)
+    np.testing.assert_allclose(prox_squared_lr(V, 0.8, r, threshold=0.3).Y, X.value, atol=1e-5)
+
+
+@given(
+    scale=st.sampled_from([1e-300, 1e-150, 1e-20, 1e20, 1e100, 1e200]),
+    weight=st.floats(1e-6, 1e6),
+    p=st.integers(2, 12),
+)
+@settings(max_examples=40, deadline=None)
+def test_tiny_and_huge_inputs_scale_along(scale, weight, p):
+    V, r = symmetric(np.random.default_rng(p), p), mirror_exponent(max(p, 30))
+    small = prox_squared_lr(V, weight, r).Y
+    np.testing.assert_allclose(prox_squared_lr(V * scale, weight, r).Y / scale, small, rtol=1e-9, atol=1e-12)
+
+
+def test_entries_that_differ_by_hundreds_of_orders():
+    V = np.diag([1e100, 1.0, 1e-100])
+    Y = prox_squared_lr(V, 1.0, 1.2).Y
+    assert np.isfinite(Y).all() and Y[0, 0] > 0 and Y[2, 2] >= 0
+
+
+def test_nothing_left_and_not_finite():
+    assert not prox_squared_lr(np.full((3, 3), 0.2), 1.0, 1.3, threshold=0.2).Y.any()
+    with pytest.raises(ValueError, match="V must be finite"):
+        prox_squared_lr(np.full((2, 2), np.nan), 1.0, 1.3)
