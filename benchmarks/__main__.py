@@ -16,7 +16,7 @@ from benchmarks.timing import Background, machine, source, warm_up
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 # A module has run(quick) → JSON-ready dict and report(result) → Markdown; draw(result, file) if it has a picture.
-NAMES = ("engine", "scaling", "memory", "figure2", "comparison")
+NAMES = ("engine", "scaling", "memory", "figure2", "comparison", "scale")
 
 
 def main(argv: list[str] | None = None) -> int:
