@@ -80,12 +80,12 @@ def repair(
     rows = np.flatnonzero(Y.any(axis=1))
     if len(rows) < n_components:
         return None
-    Y = Y[rows[:, None], rows]
+    Y = _part(Y, rows)
     labels = component_labels(Y, 0.0)
     values, vectors, where = [], [], []
     for label in range(labels.max() + 1):
         block = np.flatnonzero(labels == label)
-        found, basis = _leading(Y[block[:, None], block], n_components, rows[block], start)
+        found, basis = _leading(_part(Y, block), n_components, rows[block], start)
         values.append(found)
         vectors.append(basis)
         where.append(block)
@@ -100,6 +100,11 @@ def repair(
     shift = 0.5 * (falling[n_components - 1] + falling[n_components])
     rounded = _assemble(rows, [np.where(found > shift, shift + 1.0, found) for found in values], vectors, where, shift)
     return rounded if objective(rounded) > objective(nearest) else nearest
+
+
+def _part(Y: Array, rows: IntArray) -> Array:
+    """Return Y[rows][:, rows]; Y itself, not a copy, if that is all of it."""
+    return Y if len(rows) == len(Y) else Y[rows[:, None], rows]
 
 
 def _assemble(
