@@ -18,7 +18,7 @@ from fantope.problem.problem import Problem
 from fantope.solvers import ActiveSet, Admm, GradFps
 from fantope.solvers.base import Start
 
-SIZES = ((50, 200), (100, 400), (200, 800), (400, 1600))
+SIZES = ((50, 200), (100, 400), (200, 800))
 QUICK_SIZES = ((25, 100), (50, 200))
 STEP_SIZES = tuple(round(0.01 * k, 2) for k in range(1, 11))  # the paper's ten
 PILOT, FULL = 30, 150  # iterations to choose the step size by, and to draw
