@@ -138,7 +138,7 @@ def draw(result: dict[str, Any], file: Path) -> None:
     """Draw one panel for each size."""
     panels = result["panels"]
     with journal_style():
-        columns = min(len(panels), 2)
+        columns = min(len(panels), 3)
         figure = new_figure(4.0 * columns, 2.9 * -(-len(panels) // columns))
         axes = figure.subplots(-(-len(panels) // columns), columns, squeeze=False).ravel()
         for ax, panel in zip(axes, panels, strict=False):
