@@ -53,17 +53,17 @@ def run(quick: bool) -> dict[str, Any]:
 def measure(file: str, alpha: float, solver: str, tol: float) -> dict[str, float]:
     """Return the peaks of solve and verify above the resident memory before S was read, in p × p arrays."""
     warm_up()
-    baseline = _resident()
+    baseline = resident()
     S = np.load(file)
     unit = 8.0 * S.size
-    _reset_peak()
+    reset_peak()
     sol = fantope.solve(S, D, alpha, solver=solver, tol=tol)
-    solving = _peak()
-    _reset_peak()
+    solving = peak()
+    reset_peak()
     sol.verify(S)
     return {
         "solve": (solving - baseline) / unit,
-        "verify": (_peak() - baseline) / unit,
+        "verify": (peak() - baseline) / unit,
         "baseline_bytes": baseline,
     }
 
@@ -77,17 +77,17 @@ def _status(key: str) -> int | None:
     return 1024 * int(found[0].split()[1]) if found else None
 
 
-def _resident() -> int:
-    return _status("VmRSS") or _peak()
+def resident() -> int:
+    return _status("VmRSS") or peak()
 
 
-def _peak() -> int:
+def peak() -> int:
     """Return the peak resident memory since the last reset (since the start, where it cannot be reset)."""
     unit = 1 if sys.platform == "darwin" else 1024
     return _status("VmHWM") or unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-def _reset_peak() -> None:
+def reset_peak() -> None:
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     except OSError:

@@ -24,6 +24,7 @@ import scipy.sparse
 
 import fantope
 from benchmarks.competitors import sklearn_sparse_pca
+from benchmarks.memory import peak, reset_peak, resident
 from benchmarks.report import BUSY, describe
 from benchmarks.timing import Array, Background, clock, machine, seconds, table, warm_up
 from fantope.problem.decomposition import decompose
@@ -198,13 +199,13 @@ def growth(quick: bool, p: int = GROWTH[0]) -> dict[str, Any]:
     n = 200
     Z, _ = paper_model(n, p)
     alpha = 1.5 * float(np.sqrt(np.log(p) / n))
-    before = _resident()
-    _reset_peak()
+    before = resident()
+    reset_peak()
     moments, op = clock(lambda: fantope.covariance(Z))
     scan, labels = clock(lambda: op.component_labels(alpha))
     reduce, parts = clock(lambda: decompose(op, 2, alpha, labels))
     solve, solution = clock(lambda: solve_parts(op, parts, choose_solver("auto"), TOL))
-    peak = _peak()
+    highest = peak()
     certify, certificate = clock(solution.verify)
     return {
         "p": p,
@@ -218,7 +219,7 @@ def growth(quick: bool, p: int = GROWTH[0]) -> dict[str, Any]:
         "total": moments + scan + reduce + solve,
         "verify": certify,
         "gap": certificate.gap,
-        "extra_bytes": max(peak - before, 0),
+        "extra_bytes": max(highest - before, 0),
     }
 
 
@@ -295,30 +296,6 @@ def _data() -> Any:
 def _peak_of_process() -> int:
     unit = 1 if sys.platform == "darwin" else 1024
     return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
-def _status(key: str) -> int | None:
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return None
-    found = [line for line in lines if line.startswith(key + ":")]
-    return 1024 * int(found[0].split()[1]) if found else None
-
-
-def _resident() -> int:
-    return _status("VmRSS") or _peak_of_process()
-
-
-def _peak() -> int:
-    return _status("VmHWM") or _peak_of_process()
-
-
-def _reset_peak() -> None:
-    try:
-        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
-    except OSError:
-        return
 
 
 # Reporting.

@@ -16,14 +16,6 @@ from fantope.operators.base import Covariance
 from fantope.typing import Array, IntArray
 
 
-class Dual(Protocol):
-    """A dual point over the variables of a problem."""
-
-    def block(self, rows: IntArray, cols: IntArray) -> Array:
-        """Return U[rows][:, cols] as a new array."""
-        ...
-
-
 class ReducedDual(Protocol):
     """A dual point of a reduced problem."""
 
