@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+from sklearn.preprocessing import normalize
 
 import fantope
 from benchmarks.competitors import sklearn_sparse_pca
@@ -36,7 +37,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 D, TOL = 5, 1e-3
-LIMIT_SECONDS = 60  # of one more alpha below the range that was asked for
+LIMIT_SECONDS = 300  # of one more alpha below the range that was asked for
 PENALTIES = (1.0, 2.0, 4.0, 8.0)  # of scikit-learn's SparsePCA at p = 20,000; below 1 it takes minutes and is dense
 GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
@@ -100,12 +101,15 @@ def _row(solution: fantope.Solution) -> dict[str, Any]:
 
 
 def news20(quick: bool) -> dict[str, Any]:
-    """Covariance of 111,058 words, sparse: as log(1 + count), and weighted by how rare a word is."""
+    """Covariance of 111,058 words, sparse: as log(1 + count), and weighted by rarity with documents of unit length."""
     X, words, _ = _data().news20()
     X = X.log1p().tocsc()
     rarity = np.log(X.shape[0] / np.diff(X.indptr))
-    weighted = (X @ scipy.sparse.diags_array(rarity)).tocsc()
-    runs = {"log(1 + count)": X, "log(1 + count)·log(documents/documents with the word)": weighted}
+    weighted = normalize(X @ scipy.sparse.diags_array(rarity)).tocsc()
+    runs = {
+        "log(1 + count)": X,
+        "log(1 + count)·log(documents/documents with the word), documents of unit length": weighted,
+    }
     size = 50 if quick else 40 * D
     return {
         "n": X.shape[0],
@@ -119,7 +123,7 @@ def _topics(name: str, X: Any, words: list[str], size: int) -> dict[str, Any]:
     spent, solution = clock(lambda: fantope.solve_for_size(fantope.covariance(X), D, size, tol=TOL))
     checking, certificate = clock(solution.verify)
     topics = []
-    for component in solution.components:
+    for component in varimax(solution.components):
         order = np.argsort(-np.abs(component))
         leading = [i for i in order[:25] if abs(component[i]) >= 0.05]
         signs = {"positive": 1, "negative": -1}
@@ -132,6 +136,18 @@ def _topics(name: str, X: Any, words: list[str], size: int) -> dict[str, Any]:
         **_row(solution),
         "topics": topics,
     }
+
+
+def varimax(components: Array, rounds: int = 100) -> Array:
+    """Turn the basis of the same subspace so that each row has few large loadings (Kaiser 1958), signs positive."""
+    turn = np.eye(len(components))
+    for _ in range(rounds):
+        rows = turn @ components
+        lift = (rows**3 - rows * (rows**2).mean(axis=1, keepdims=True)) @ components.T
+        left, _, right = np.linalg.svd(lift)
+        turn = left @ right
+    rows = turn @ components
+    return rows * np.where(rows.sum(axis=1, keepdims=True) < 0.0, -1.0, 1.0)
 
 
 def paper(quick: bool) -> dict[str, Any]:
@@ -352,8 +368,8 @@ def _news20(result: dict[str, Any]) -> str:
     lines = [
         f"### {TITLES['news20']}\n",
         f"{result['n']:,} documents × {result['p']:,} words, sparse, covariance, `solve_for_size` for "
-        f"{result['size']} words. Wanted: at most 60 s and 3 GB; the process peaked at "
-        f"{_gigabytes(result['peak_bytes'])} of resident memory.\n",
+        f"{result['size']} words. The basis of the certified subspace is turned by varimax before it is printed. "
+        f"Wanted: at most 60 s and 3 GB; peak resident memory {_gigabytes(result['peak_bytes'])}.\n",
     ]
     for run_ in result["runs"]:
         rows = [

@@ -180,3 +180,11 @@ def test_alpha_max(S, data):
     with pytest.raises(ValueError, match="n_components"):
         fantope.alpha_max(S, 0)
     assert fantope.solve(DenseCovariance(S), 2, off).n_features == 120
+
+
+def test_a_path_keeps_what_it_has_where_memory_ends(monkeypatch):
+    Z = np.random.default_rng(0).standard_normal((20, 60))
+    monkeypatch.setattr("fantope.problem.decomposition._physical_memory", lambda: 3 * 8 * 50.0**2)
+    with pytest.warns(RuntimeWarning, match=r"The path ends at alpha = 0\.5: .* raise alpha"):
+        path = fantope.solve_path(fantope.covariance(Z), 2, [0.5, 0.1])
+    assert path.alphas.tolist() == [0.5]

@@ -127,3 +127,12 @@ def test_alpha_max():
     assert sol.objective == pytest.approx(np.sort(S.diagonal())[-2:].sum() - 2 * off)
     assert len(fantope.solve(S, 2, 0.95 * off, tol=1e-6).support) >= 2
     assert fantope.alpha_max(np.diag([1.0, 2.0, -5.0]), 1) == 0.0
+
+
+def test_a_problem_that_memory_cannot_hold_is_refused_at_once(monkeypatch):
+    Z = np.random.default_rng(0).standard_normal((10, 40))
+    monkeypatch.setattr("fantope.problem.decomposition._physical_memory", lambda: 1000.0)
+    with pytest.raises(MemoryError, match=r"alpha must be larger .* 40 of 40 variables .* raise alpha"):
+        fantope.solve(fantope.covariance(Z), 2, 0.01)
+    monkeypatch.undo()
+    assert fantope.solve(fantope.covariance(Z), 2, 0.01).gap < 1e-4

@@ -105,7 +105,8 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
             interrupted=interrupted,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
         )  # fmt: skip
-    reached = not interrupted and all(solution.status.name == "SOLVED" for solution in found)
+    cut = grid is not None and options["max_variables"] is None and len(found) < len(set(grid))
+    reached = not interrupted and not cut and all(solution.status.name == "SOLVED" for solution in found)
     talk.say(_table(found))
     talk.say(_closing(found, table, out, interrupted))
     talk.result({"out": str(out), **{key: record[key] for key in ("interrupted", "solutions", "input", "seconds")}})

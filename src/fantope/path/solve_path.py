@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -131,7 +132,8 @@ def solve_path(
     Returns
     -------
     Path
-        Ctrl-C ends it early: the solutions so far are returned, and one that was under way has status INTERRUPTED.
+        Ctrl-C ends it early: the solutions so far are returned, and one that was under way has status INTERRUPTED. A
+        penalty whose problem memory cannot hold ends it too, with a warning.
 
     Examples
     --------
@@ -161,6 +163,11 @@ def solve_path(
         except KeyboardInterrupt:  # outside the solver, which keeps its own best answer
             if not solutions:
                 raise
+            break
+        except MemoryError as error:
+            if not solutions:
+                raise
+            warnings.warn(f"The path ends at alpha = {solutions[-1].alpha:g}: {error}", RuntimeWarning, stacklevel=2)
             break
         if max_variables is not None and len(solution.support) > max_variables and solutions:
             break

@@ -11,6 +11,7 @@ diagonal. That is wrong: in a component one direction may be enough, see ``tests
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from fantope.operators import Covariance, DenseCovariance
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.typing import IntArray
+
+ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
 
 
 @dataclass(frozen=True)
@@ -59,6 +62,24 @@ def decompose(S: Covariance, n_components: int, alpha: float, labels: IntArray |
     kept = np.sort(np.concatenate([np.flatnonzero(connected), best]))
     if len(sizes) == 1 and isinstance(S, DenseCovariance):
         return Decomposition(Problem(S.S, n_components, alpha), kept, labels)
+    _check_memory(len(kept), S.size, alpha)
     block = S.block(kept, kept)
     block[labels[kept][:, None] != labels[kept]] = 0.0
     return Decomposition(Problem(block, n_components, alpha, labels[kept]), kept, labels)
+
+
+def _check_memory(kept: int, size: int, alpha: float) -> None:
+    """Refuse at once what would only fail, or bring the machine to a halt, after minutes of work."""
+    needed, there = ARRAYS * 8 * kept**2 / 2**30, _physical_memory() / 2**30
+    if needed > there:
+        raise MemoryError(
+            f"alpha must be larger on this machine: at {alpha:g}, {kept:,} of {size:,} variables have a partner above "
+            f"it, and the problem over them needs {needed:.1f} GB of the {there:.1f} GB of memory here; raise alpha."
+        )
+
+
+def _physical_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not known on every system
+        return float("inf")
