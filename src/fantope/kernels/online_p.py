@@ -123,18 +123,3 @@ def dual_split(S, D, alpha, q, M):  # type: ignore[no-untyped-def]
             M[j, i] = M[i, j]
         total += 2.0 * row
     return total
-
-
-@njit(cache=True, nogil=True)
-def low_rank(vectors, weights, X):  # type: ignore[no-untyped-def]
-    """Write X = Σ weights_a v_a v_aᵀ, exactly symmetric."""
-    k, p = vectors.shape
-    for i in range(p):
-        for j in range(i + 1):
-            X[i, j] = 0.0
-        for a in range(k):
-            factor = weights[a] * vectors[a, i]
-            for j in range(i + 1):
-                X[i, j] += factor * vectors[a, j]
-        for j in range(i):
-            X[j, i] = X[i, j]

@@ -21,13 +21,13 @@ class Anderson:
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
-        self.images: list[Array] = []
-        self.residuals: list[Array] = []
-        self.best = np.inf
+        self.clear()
 
     def clear(self) -> None:
         """Forget the past: after a change of the map."""
-        self.images, self.residuals, self.best = [], [], np.inf
+        self.n_differences = 0  # seen so far; the last ``memory`` of them are held, in a ring
+        self.last: tuple[Array, Array] | None = None
+        self.best = np.inf
 
     def next(self, z: Array, residual: Array) -> Array:
         """Return the next point, given the current one and T(z) − z."""
@@ -38,15 +38,27 @@ class Anderson:
         if size > GROWTH * self.best:
             self.clear()
         self.best = min(self.best, size)
-        self.images = [*self.images[-self.memory :], image]
-        self.residuals = [*self.residuals[-self.memory :], residual]
-        if len(self.images) == 1:
+        if self.last is None:
+            self.last = image, residual
             return image
-        differences = [np.subtract(b, a).ravel() for a, b in zip(self.residuals[:-1], self.residuals[1:], strict=True)]
-        gram = np.array([[float(a @ b) for b in differences] for a in differences])
-        gram.flat[:: len(gram) + 1] += RIDGE * max(float(np.trace(gram)), 1e-300)
-        weights = np.linalg.solve(gram, np.array([float(a @ residual.ravel()) for a in differences]))
-        result = image.copy()
-        for weight, a, b in zip(weights, self.images[:-1], self.images[1:], strict=True):
-            result -= weight * (b - a)
-        return result
+        self._remember(image, residual)
+        held = min(self.n_differences, self.memory)
+        gram = self.gram[:held, :held].copy()
+        gram.flat[:: held + 1] += RIDGE * max(float(np.trace(gram)), 1e-300)
+        weights = np.linalg.solve(gram, self.of_residuals[:held] @ residual.ravel())
+        return image - (weights @ self.of_images[:held]).reshape(image.shape)
+
+    def _remember(self, image: Array, residual: Array) -> None:
+        """Put the newest differences in the place of the oldest; one row of the Gram matrix changes with them."""
+        assert self.last is not None
+        if self.n_differences == 0:
+            shape = (self.memory, image.size)
+            self.of_images, self.of_residuals = np.empty(shape), np.empty(shape)
+            self.gram = np.empty((self.memory, self.memory))
+        at = self.n_differences % self.memory
+        np.subtract(image.ravel(), self.last[0].ravel(), out=self.of_images[at])
+        np.subtract(residual.ravel(), self.last[1].ravel(), out=self.of_residuals[at])
+        self.n_differences += 1
+        held = min(self.n_differences, self.memory)
+        self.gram[at, :held] = self.gram[:held, at] = self.of_residuals[:held] @ self.of_residuals[at]
+        self.last = image, residual

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.kernels.online_p import dual_split, low_rank, lr_power_sum
+from fantope.kernels.online_p import dual_split, lr_power_sum
 from fantope.online.anderson import Anderson
 from fantope.problem.certificate import dual_bound
 from fantope.problem.projection import project
@@ -152,7 +152,7 @@ def solve_subproblem(
         rho = warm.rho
         warm.norm, _ = solve_norm(warm.z, Y, 1.0 / (rho * root), problem.r, problem.alpha / rho, warm.norm, 1e-10)
         vectors, weights = project(2.0 * Y - warm.z + S / rho, d, space, accuracy)
-        low_rank(vectors, weights, X)
+        _low_rank(vectors, weights, X)
         residual = X - Y
         size = float(np.linalg.norm(residual))
         accuracy = max(1e-12, 0.02 * size)
@@ -201,7 +201,7 @@ def three_operator(
         V1, V2, V3 = (2.0 * mean - each for each in Z)
         U = np.clip(V1, -step_size * problem.alpha, step_size * problem.alpha)
         vectors, weights = project(V2 + step_size * S, d, space, 1e-9)
-        low_rank(vectors, weights, P)
+        _low_rank(vectors, weights, P)
         norm, _ = solve_norm(V3, Y3, step_size / root, problem.r, 0.0, norm, 1e-12)
         Z[0] += (V1 - U) - mean
         Z[1] += P - mean
@@ -216,3 +216,9 @@ def three_operator(
                 break
     assert best is not None
     return Certified(best[1], best[2], best[3], best[0], bound, tolerance, n_iter)
+
+
+def _low_rank(vectors: Array, weights: Array, X: Array) -> None:
+    """Write X = Σ weights_a v_a v_aᵀ; a matrix times its own transpose is symmetric to the last bit."""
+    half = vectors * np.sqrt(weights)[:, None]
+    np.matmul(half.T, half, out=X)
