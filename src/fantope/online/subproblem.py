@@ -137,7 +137,11 @@ def solve_subproblem(
     The ℓ₁ norm and the squared norm have one prox together (:func:`fantope.prox.squared_lr.prox_squared_lr`), so that
     two operators do where Algorithm 4 has three (:func:`three_operator`):
 
-        Y = prox_{g/ρ}(z),  X = P_F(2Y − z + S/ρ),  z ← z + X − Y,   D = ρ(z − Y) ∈ ∂g(Y).
+        Y = prox_{g/ρ}(z),  X = P_F(2Y − z + S/ρ),  z ← z + X − Y.
+
+    Of the two dual points that a step offers, ρ(z − Y) ∈ ∂g(Y) and D = ρ(z − 2Y + X), the second is the better one by
+    far: S − D is ρ times what the projection took off, so that X is a leading face of it and φ_d(S − D) = ⟨S − D, X⟩.
+    What is left of the gap falls with the square of ‖X − Y‖, where the first point's falls with ‖X − Y‖ itself.
     """
     S, d, root = problem.S, problem.n_components, math.sqrt(problem.t)
     space = Eigenspace(warm.basis)
@@ -161,7 +165,7 @@ def solve_subproblem(
             if best is None or value > best[0]:
                 best = (value, X.copy(), vectors, weights)
             start = np.vstack([vectors, 1e-3 * np.random.default_rng(0).standard_normal((3, len(S)))])
-            bound = min(bound, problem.dual_bound(rho * (warm.z - Y), start, 0.05 * tolerance, best[0]))
+            bound = min(bound, problem.dual_bound(rho * (warm.z - Y + residual), start, 0.05 * tolerance, best[0]))
             if bound - best[0] <= tolerance:
                 break
         warm.z = mixer.next(warm.z, residual)
