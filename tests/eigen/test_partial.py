@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from fantope.eigen import Eigenspace
+from fantope.eigen import Eigenspace, largest_eigenvalues
+from fantope.eigen.lapack import largest_eigenpairs
 from fantope.prox.simplex import capped_simplex_shift
 from problems import blocks, sample_covariance, spectrum
 
@@ -141,3 +142,22 @@ def test_matrix_is_left_unchanged():
     for start in (None, np.random.default_rng(0).standard_normal((5, M))):
         Eigenspace(start).leading(G, lambda _: 2, tol=1e-7)
         np.testing.assert_array_equal(G, before)
+
+
+def test_lapack_giving_up_on_a_cluster_is_not_the_end(monkeypatch):
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    G = (Q * np.repeat([2.0, 1.0, 0.0], 20)) @ Q.T
+    wanted = np.linalg.eigvalsh(G)[::-1][:5]
+    eigh = scipy.linalg.eigh
+
+    def fails_on_a_part(*args, subset_by_index=None, **options):
+        if subset_by_index is not None:
+            raise np.linalg.LinAlgError("Internal Error.")
+        return eigh(*args, **options)
+
+    monkeypatch.setattr(scipy.linalg, "eigh", fails_on_a_part)
+    values, rows = largest_eigenpairs(G, 5)
+    np.testing.assert_allclose(values, wanted, atol=1e-12)
+    np.testing.assert_allclose(rows @ G, values[:, None] * rows, atol=1e-12)
+    np.testing.assert_allclose(largest_eigenvalues(G, 5), wanted, atol=1e-12)

@@ -6,8 +6,8 @@ A Krylov method on the whole matrix can overlook a block on which its start vani
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
+from fantope.eigen.lapack import largest_eigenpairs
 from fantope.eigen.partial import BUFFER, Eigenspace
 from fantope.kernels.graph import component_labels
 from fantope.typing import Array
@@ -42,9 +42,7 @@ def _of_block(block: Array, count: int, start: Array) -> tuple[Array, Array]:
     m = len(block)
     count = min(count, m)
     if m <= DENSE_UP_TO:
-        top = (m - count, m - 1)
-        values, vectors = scipy.linalg.eigh(block, subset_by_index=top, driver="evr", check_finite=False)
-        return values[::-1], vectors.T[::-1]
+        return largest_eigenpairs(block, count)
     # Asking for more than ``count`` makes the search find what the start misses.
     random = np.random.default_rng(1).standard_normal((count + BUFFER, m)) / np.sqrt(m)
     space = Eigenspace(np.concatenate([start[np.linalg.norm(start, axis=1) > 1e-3], random]))

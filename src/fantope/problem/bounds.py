@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
 from scipy.linalg.lapack import dpotrf
 
-from fantope.eigen import Eigenspace, all_blas_threads
+from fantope.eigen import Eigenspace, all_blas_threads, largest_eigenvalues
 from fantope.typing import Array
 
 UNIT = float(np.finfo(np.float64).eps) / 2
@@ -84,10 +83,9 @@ def _lapack(M: Array, count: int) -> Array:
     """LAPACK's eigenvalues are exact for a matrix within a small multiple of m·u·‖M‖ of M."""
     m = len(M)
     with all_blas_threads(m):
-        values = scipy.linalg.eigh(M, eigvals_only=True, subset_by_index=(m - count, m - 1), check_finite=False)
+        values = largest_eigenvalues(M, count)
     error = 20 * m * UNIT * float(np.linalg.norm(M))
-    result: Array = values[::-1] + error
-    return result
+    return values + error
 
 
 def _cholesky(M: Array, theta: Array, V: Array, eta: float) -> Array | None:

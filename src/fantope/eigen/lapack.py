@@ -1,0 +1,40 @@
+"""Some of the largest eigenpairs by LAPACK, whatever the spectrum."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+
+from fantope.typing import Array
+
+
+def largest_eigenvalues(G: Array, count: int) -> Array:
+    """Return the ``count`` largest eigenvalues of ``G``, falling."""
+    m = len(G)
+    try:
+        values = scipy.linalg.eigh(G, eigvals_only=True, subset_by_index=(m - count, m - 1), check_finite=False)
+    except np.linalg.LinAlgError:  # LAPACK's evr gives up on some matrices with many equal eigenvalues
+        values = scipy.linalg.eigh(G, eigvals_only=True, driver="ev", check_finite=False)[m - count :]
+    result: Array = values[::-1]
+    return result
+
+
+def largest_eigenpairs(G: Array, count: int) -> tuple[Array, Array]:
+    """Return the ``count`` largest eigenvalues of ``G``, falling, and their eigenvectors as rows.
+
+    Examples
+    --------
+    >>> values, rows = largest_eigenpairs(np.diag([1.0, 3.0, 2.0]), 2)
+    >>> values.tolist(), np.abs(rows).tolist()
+    ([3.0, 2.0], [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    """
+    m = len(G)
+    if count < m:
+        try:
+            top = (m - count, m - 1)
+            values, vectors = scipy.linalg.eigh(G, driver="evr", subset_by_index=top, check_finite=False)
+            return values[::-1], vectors.T[::-1]
+        except np.linalg.LinAlgError:
+            pass
+    values, vectors = scipy.linalg.eigh(G, driver="evd", check_finite=False)
+    return values[::-1][:count], vectors.T[::-1][:count]
