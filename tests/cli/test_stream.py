@@ -1,6 +1,7 @@
 """The stream command: formats, exactly-once resumption, refusals, bad rows."""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -114,6 +115,42 @@ def test_killed_at_random_moments_it_ends_in_the_same_state(tmp_path, rows, kind
     if kind == "file":
         for name in ("components-000000000500.csv", "components-000000001500.csv"):
             assert (tmp_path / "whole" / name).read_text() == (tmp_path / "cut" / name).read_text()
+
+
+KILL_OFTEN = """
+import os, random, signal, sys, time
+from fantope.cli import main
+warm, cut = (["stream", sys.argv[1], "--quiet", "--checkpoint-every", "20", "--checkpoint", to] for to in sys.argv[2:])
+main([*warm, "--max-samples", "50"])  # compiled and imported once; each child is a fork of that
+chance, kills = random.Random(0), 0
+for _ in range(500):
+    child = os.fork()
+    if child == 0:
+        os._exit(main(cut))
+    time.sleep(chance.uniform(0.0, 0.12))
+    os.kill(child, signal.SIGKILL)
+    if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
+        break
+    kills += 1
+print(kills)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_killed_at_very_many_moments(tmp_path, rows):
+    """Checkpoints follow each other closely, so that many of the kills come while one is being written."""
+    source = write_csv(tmp_path / "a.csv", rows)
+    whole, cut, warm = tmp_path / "whole.ck", tmp_path / "cut.ck", tmp_path / "warm.ck"
+    arguments = ["stream", str(source), "--quiet", "--checkpoint-every", "20", "--checkpoint"]
+    assert main([*arguments, str(whole)]) == 0
+    # OpenMP threads do not survive a fork; numba's own do.
+    environment = os.environ | {"NUMBA_THREADING_LAYER": "workqueue"}
+    script = [sys.executable, "-c", KILL_OFTEN, str(source), str(warm), str(cut)]
+    done = subprocess.run(script, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    assert int(done.stdout) >= 20
+    assert main([*arguments, str(cut)]) == 0
+    assert_same_state(whole, cut)
 
 
 def test_many_cuts_in_one_process(tmp_path, rows):
