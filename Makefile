@@ -38,5 +38,5 @@ lint: setup
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf build dist src/*.egg-info fantope-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist src/*.egg-info fantope-demo fantope-coexpress-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,24 +1,21 @@
-"""Figures 3 and 4 of the paper, and the stock-return stream: tables on standard output, pictures in docs/images.
+"""Online algorithms on streams of real data: tables on standard output, pictures in docs/images.
 
-python -m benchmarks.online_figures regret --runs 10 --loosen 1000
-python -m benchmarks.online_figures error --runs 10 --loosen 1000
 python -m benchmarks.online_figures stocks
 python -m benchmarks.online_figures gas
+
+Figures 3 and 4 of the paper: `fantope reproduce regret` and `fantope reproduce online`.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fantope.online import FollowTheLeader, IncrementalPCA, OnlineP, OnlineT, RegretTracker, Stream
-from fantope.simulation import simulate
+from fantope.online import IncrementalPCA, OnlineT, Stream
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -30,78 +27,6 @@ def data_folder() -> Path | None:
         if folder and Path(folder).is_dir():
             return Path(folder)
     return None
-
-
-def regret(runs: int, loosen: float, p: int = 400, T: int = 100) -> None:
-    """Figure 3: cumulative regret of Online-P and FTL against the true projection."""
-    alpha = 0.5 * math.sqrt(math.log(p) / T)
-    curves: dict[str, list[list[float]]] = {"Online-P": [], "FTL": []}
-    for seed in range(runs):
-        sim = simulate(T + 1, p, random_state=seed)
-        for name in curves:
-            learner = OnlineP(p, 2, alpha, loosen=loosen) if name == "Online-P" else FollowTheLeader(p, 2, alpha)
-            tracker = RegretTracker(2, alpha, 1.0, 1, sim.projection)
-            stream = Stream(learner, False, 1.0, tracker)
-            curve = []
-            for z in sim.Z:
-                stream.update_many(z[None])
-                curve.append(tracker.regret())
-            curves[name].append(curve[1:])
-        ends = {name: curve[-1][-1] for name, curve in curves.items()}
-        print(f"run {seed}: " + ", ".join(f"{name} {value:.1f}" for name, value in ends.items()), flush=True)
-    means = {name: np.mean(curve, axis=0) for name, curve in curves.items()}
-    print(f"| method | regret at T = {T} | average regret |\n|---|---|---|")
-    for name, mean in means.items():
-        print(f"| {name} | {mean[-1]:.1f} | {mean[-1] / T:.3f} |")
-    print(f"ratio {means['Online-P'][-1] / means['FTL'][-1]:.3f}")
-    axes = _axes(2)
-    t = np.arange(1, T + 1)
-    for name, color in (("Online-P", "tab:blue"), ("FTL", "tab:orange")):
-        for curve in curves[name]:
-            axes[0].plot(t, curve, color=color, alpha=0.25, lw=0.8)
-            axes[1].plot(t, np.array(curve) / t, color=color, alpha=0.25, lw=0.8)
-        axes[0].plot(t, means[name], color=color, lw=2, label=name)
-        axes[1].plot(t, means[name] / t, color=color, lw=2)
-    axes[0].set(xlabel="t", ylabel="regret", title="(a) cumulative")
-    axes[1].set(xlabel="t", ylabel="regret / t", title="(b) average")
-    axes[0].legend(frameon=False)
-    _save(axes, "online_regret.png")
-
-
-def error(runs: int, loosen: float, p: int = 200, T1: int = 1000, T2: int = 200) -> None:
-    """Figure 4: error against samples and against time."""
-    alpha = 0.5 * math.sqrt(math.log(p) / T2)
-    warm = simulate(2, p).Z
-    OnlineT(p, 2, alpha).update_many(warm)
-    curves: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {"Online-T": [], "Online-P": []}
-    for seed in range(runs):
-        sim = simulate(T1, p, random_state=seed)
-        for name, T in (("Online-T", T1), ("Online-P", T2)):
-            learner: Any = OnlineT(p, 2, alpha) if name == "Online-T" else OnlineP(p, 2, alpha, loosen=loosen)
-            seconds, errors, spent = [], [], 0.0
-            for z in sim.Z[:T]:
-                began = time.perf_counter()
-                learner.update_many(z[None])
-                spent += time.perf_counter() - began
-                seconds.append(spent)
-                X = learner.average_iterate() if name == "Online-T" else learner.iterate()
-                errors.append(float(np.linalg.norm(X - sim.projection)))
-            curves[name].append((np.array(seconds), np.array(errors)))
-    print("| method | error after 200 samples | after 1000 | seconds per sample |\n|---|---|---|---|")
-    for name, runs_of in curves.items():
-        at = [np.mean([e[k - 1] for _, e in runs_of]) if len(runs_of[0][1]) >= k else math.nan for k in (200, 1000)]
-        cost = np.mean([s[-1] / len(s) for s, _ in runs_of])
-        print(f"| {name} | {at[0]:.3f} | {at[1]:.3f} | {cost:.2g} |")
-    axes = _axes(2)
-    for name, color in (("Online-T", "tab:green"), ("Online-P", "tab:blue")):
-        for k, (seconds, errors) in enumerate(curves[name]):
-            label = name if k == 0 else None
-            axes[0].plot(np.arange(1, len(errors) + 1), errors, color=color, lw=0.8, label=label)
-            axes[1].semilogx(seconds, errors, color=color, lw=0.8)
-    axes[0].set(xlabel="samples", ylabel="‖X − Π‖")
-    axes[1].set(xlabel="seconds", ylabel="‖X − Π‖")
-    axes[0].legend(frameon=False)
-    _save(axes, "online_error.png")
 
 
 def stocks(alpha: float = 0.3, forgetting: float = 0.996) -> None:
@@ -214,14 +139,9 @@ def _save(axes: Any, name: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["regret", "error", "stocks", "gas"])
-    parser.add_argument("--runs", type=int, default=10)
-    parser.add_argument("--loosen", type=float, default=1000.0, help="factor on Online-P's tolerance")
+    parser.add_argument("what", choices=["stocks", "gas"])
     arguments = parser.parse_args()
-    if arguments.what in ("regret", "error"):
-        globals()[arguments.what](arguments.runs, arguments.loosen)
-    else:
-        globals()[arguments.what]()
+    {"stocks": stocks, "gas": gas}[arguments.what]()
 
 
 if __name__ == "__main__":

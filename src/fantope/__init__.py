@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fantope.estimators import SparsePCA
+    from fantope.estimators import SparsePCA, SparsePCACV
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA, load
     from fantope.operators import covariance
     from fantope.path import Path, solve_for_norm, solve_for_size, solve_for_variance, solve_path
@@ -28,6 +28,7 @@ _HOME = {
     "Simulation": "fantope.simulation",
     "Solution": "fantope.solvers",
     "SparsePCA": "fantope.estimators",
+    "SparsePCACV": "fantope.estimators",
     "Status": "fantope.solvers",
     "alpha_max": "fantope.solvers",
     "covariance": "fantope.operators",
@@ -39,7 +40,20 @@ _HOME = {
     "solve_for_variance": "fantope.path",
     "solve_path": "fantope.path",
 }
-_MODULES = ("estimators", "online", "operators", "plotting", "simulation", "solvers", "theory")
+_MODULES = (
+    "coexpression",
+    "estimators",
+    "intersection",
+    "online",
+    "operators",
+    "plotting",
+    "pp",
+    "selection",
+    "simulation",
+    "solvers",
+    "theory",
+    "tl",
+)
 
 __all__ = [
     "Certificate",
@@ -50,6 +64,7 @@ __all__ = [
     "Simulation",
     "Solution",
     "SparsePCA",
+    "SparsePCACV",
     "Status",
     "alpha_max",
     "covariance",

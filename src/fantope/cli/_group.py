@@ -8,9 +8,11 @@ from importlib.metadata import version
 import click
 
 from fantope.cli._console import BAD_INPUT, INTERRUPTED, complain, sentence
+from fantope.cli.coexpress import coexpress
 from fantope.cli.demo import demo
 from fantope.cli.fit import fit
 from fantope.cli.path import path
+from fantope.cli.reproduce import reproduce
 from fantope.cli.stream import stream
 from fantope.cli.verify import verify
 
@@ -21,7 +23,7 @@ def cli() -> None:
     """Convex sparse PCA with a certificate of how far each answer can be from the best."""
 
 
-for command in (demo, fit, path, stream, verify):
+for command in (coexpress, demo, fit, path, reproduce, stream, verify):
     cli.add_command(command)
 
 

@@ -120,7 +120,7 @@ def demo(
     talk.say(
         f"{worst.status.name}: no feasible X beats fantope's by more than {worst.gap:.1e} of the objective, in any of "
         f"the data sets, checked afresh from X and its dual.\nWritten to {out}: figure1.png, result.png, "
-        "comparison.csv, comparison.json."
+        "comparison.csv, comparison.json.\nFor gene modules and a report to click through: fantope coexpress --demo"
     )
     talk.result({"out": str(out), **summary})
     return OK if reached else NOT_REACHED

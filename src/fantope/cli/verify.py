@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--data", type=click.Path(path_type=Path), help="Where DATA is now.  [default: where it was]")
 @talk_options
 def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
-    """Check the result in the folder OUT of `fantope fit` or `fantope path` against its data.
+    """Check the result in the folder OUT of `fantope fit`, `path` or `coexpress` against its data.
 
     Reads the data again, compares checksums, and recomputes from the stored X and U alone that X is feasible, that U is
     admissible, and how far the optimum can be; no solver takes part. Exit code 0 if all holds, 1 if something does not.
@@ -47,14 +47,17 @@ def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
 
 def _table(found: Verification) -> Table:
     table = Table(title="Recomputed from X, U and the data")
-    for name in ("alpha", "objective", "bound", "gap", "reported", ""):
-        table.add_column(name, justify="left" if name == "" else "right")
+    grouped = any(each.group for each in found.solutions)
+    for name in (*(["group"] if grouped else []), "alpha", "objective", "bound", "gap", "reported", ""):
+        table.add_column(name, justify="left" if name in ("", "group") else "right")
     for each in found.solutions:
         bracket = each.certificate
         numbers = ("", "", "") if bracket is None else (
             f"{bracket.objective:.8g}", f"{bracket.dual_bound:.8g}", f"{bracket.gap:.1e}",
         )  # fmt: skip
-        table.add_row(f"{each.alpha:.5g}", *numbers, f"{each.reported_gap:.1e}", "fails" if each.failure else "holds")
+        verdict = "fails" if each.failure else "holds"
+        whose = [each.group] if grouped else []
+        table.add_row(*whose, f"{each.alpha:.5g}", *numbers, f"{each.reported_gap:.1e}", verdict)
     return table
 
 
@@ -65,6 +68,7 @@ def _json(out: Path, found: Verification) -> dict[str, object]:
         "failures": found.failures,
         "solutions": [
             {
+                **({"group": each.group} if each.group else {}),
                 "alpha": each.alpha,
                 "feasible": each.certificate is not None,
                 "objective": None if each.certificate is None else each.certificate.objective,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fantope.coexpression.correlation import Correlation, matrix, rewrite
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -52,32 +54,59 @@ class GroupResult:
     eigengenes: pd.DataFrame
     """Samples × modules."""
     choice: pd.DataFrame
-    """How the number of modules was chosen: k, silhouette, chosen; one row when it was given."""
+    """How the number of modules was chosen: k, silhouette, smallest (module), chosen; one row when it was given."""
     cross_tables: tuple[CrossTable, ...] = ()
+    method: Correlation = "pearson"
+    """Which correlation the analysis used."""
 
     def correlation(self, genes: pd.Index) -> pd.DataFrame:
         """Correlations of these genes in this group (they must be among ``expression``'s columns)."""
-        raise NotImplementedError
+        import pandas as pd
+
+        unknown = [gene for gene in genes if gene not in self.expression.columns]
+        if unknown:
+            raise ValueError(
+                f"genes must be among those that some group uses, got {unknown[0]!r}"
+                f"{f' and {len(unknown) - 1} more' if len(unknown) > 1 else ''}; see the columns of expression."
+            )
+        R = matrix(rewrite(self.expression[list(genes)].to_numpy(dtype=np.float64), self.method))
+        return pd.DataFrame(R, index=genes, columns=genes)
 
 
 @dataclass(frozen=True, eq=False)
 class Differential:
-    """Two groups compared: genes, modules, and the correlation structure as a whole."""
+    """Two groups compared: genes, modules, and the correlation structure as a whole.
+
+    What is tested was found in a random half of each group's samples, the discovery half; every number here is of the
+    other half, the test half. So genes and modules are not quite those of the whole groups.
+    """
 
     first: str
     second: str
     genes: pd.DataFrame
-    """gene, specific_to, module, change (mean |difference of correlation| to the other tested genes), p, fdr."""
+    """gene, specific_to, module, mean_first, mean_second, change (second − first), p, fdr.
+
+    The means are of the gene's correlations with the other genes of its modules. By rising p.
+    ``specific_to`` (empty if active in both) and ``module`` are those of the discovery halves."""
     modules: pd.DataFrame
-    """group (whose module), module, n_genes, mean_first, mean_second, change, p, fdr."""
+    """group (whose module), module, n_genes, mean_first, mean_second, change (second − first), p, fdr, found_again.
+
+    A module of a discovery half has the name of the whole group's module that it shares most genes with; found_again
+    is the share, genes in both over genes in either."""
     statistic: float
     """Sparse leading eigenvalue of the difference of the correlation matrices."""
     p_value: float
     null: NDArray[np.float64]
-    """The statistic under permutations of the samples."""
+    """The statistic under permutations of the samples, at most 200 of them."""
     leading_genes: pd.DataFrame
     """gene, loading: where the difference sits."""
     n_permutations: int
+    alpha: float
+    """Penalty of the sparse leading eigenvalue."""
+    larger_in: str
+    """The group whose correlations are the larger ones where the difference sits."""
+    n_test: tuple[int, int]
+    """Samples of the first and the second group that the test used."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """scikit-learn estimators."""
 
 from fantope.estimators.sparse_pca import SparsePCA
+from fantope.estimators.sparse_pca_cv import SparsePCACV
 
-__all__ = ["SparsePCA"]
+__all__ = ["SparsePCA", "SparsePCACV"]

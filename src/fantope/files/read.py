@@ -54,10 +54,11 @@ def read(path: Path, reading: Reading | None = None) -> Data:
     reading = Reading() if reading is None else reading
     if not path.exists():
         raise FileError(path, "there is no such file; check the path.")
-    return arranged(_content(path, reading), path, reading)
+    return arranged(read_content(path, reading), path, reading)
 
 
-def _content(path: Path, reading: Reading) -> Content:
+def read_content(path: Path, reading: Reading) -> Content:
+    """Return what a file holds as it stands: rows and columns not yet samples and variables."""
     name = path.name.lower()
     ending = path.suffix.lower()
     if reading.layer is not None and ending not in (".npz", ".h5ad", ".zarr"):

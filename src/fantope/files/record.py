@@ -18,7 +18,8 @@ from fantope.files.operator import Kind
 from fantope.solvers import Solution
 
 RECORD = "run.json"
-COMMANDS = ("fantope fit", "fantope path")
+COEXPRESS = "fantope coexpress"
+COMMANDS = ("fantope fit", "fantope path", COEXPRESS)
 CHECKED = {".tsv", ".npz"}  # endings of the files whose checksums are recorded; figures may be edited
 
 
@@ -123,14 +124,14 @@ def read_record(folder: Path) -> Run:
     """
     file = folder / RECORD
     if not folder.is_dir():
-        raise FileError(folder, "there is no such folder; give the OUT of `fantope fit` or `fantope path`.")
+        raise FileError(folder, "there is no such folder; give the OUT of `fantope fit`, `path` or `coexpress`.")
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         command = record["command"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise FileError(file, "is missing or damaged; give the OUT of `fantope fit` or `fantope path`.") from None
+        raise FileError(file, "is missing or damaged; give the OUT of `fantope fit`, `path` or `coexpress`.") from None
     if command not in COMMANDS:
-        raise FileError(folder, f"was written by `{command}`, not by `fantope fit` or `fantope path`.")
+        raise FileError(folder, f"was written by `{command}`, not by `fantope fit`, `path` or `coexpress`.")
     try:
         return _run(record)
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -18,7 +18,7 @@ from fantope.files.content import Data
 from fantope.files.errors import FileError
 from fantope.files.operator import operator
 from fantope.files.read import read
-from fantope.files.record import Run, read_record
+from fantope.files.record import COEXPRESS, Run, read_record
 from fantope.operators import Covariance
 from fantope.problem.certificate import Certificate, CertificateError, verify
 
@@ -36,12 +36,15 @@ class Checked:
         The recomputed bracket; None if X or U is not admissible.
     failure : str
         What does not hold; empty if all does.
+    group : str
+        Of samples, where a result has several.
     """
 
     alpha: float
     reported_gap: float
     certificate: Certificate | None
     failure: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def verify_folder(
     Parameters
     ----------
     folder : Path
-        The OUT of ``fantope fit`` or ``fantope path``.
+        The OUT of ``fantope fit``, ``fantope path`` or ``fantope coexpress``.
     data_path : Path, optional
         Where the data are now; by default where run.json says, relative to ``folder``.
     report : callable, optional
@@ -86,7 +89,11 @@ def verify_folder(
         If ``folder`` is not a result, or the data are not there.
     """
     run = read_record(folder)
-    failures = _changed_files(folder, run)
+    if run.command == COEXPRESS:
+        from fantope.files.coexpression_verification import verify_coexpression
+
+        return verify_coexpression(folder, run, data_path, report)
+    failures = changed_files(folder, run)
     path = folder / run.input["path"] if data_path is None else data_path
     if not path.exists():
         raise FileError(
@@ -109,12 +116,13 @@ def verify_folder(
     for k, told in enumerate(run.solutions):
         if report is not None:
             report(k / len(run.solutions), f"alpha {told['alpha']:g}")
-        solutions.append(_check(folder, S, run, told))
+        solutions.append(check_solution(folder, S, run, told))
     failures.extend(f"alpha = {each.alpha:g}: {each.failure}" for each in solutions if each.failure)
     return Verification(run, solutions, failures)
 
 
-def _changed_files(folder: Path, run: Run) -> list[str]:
+def changed_files(folder: Path, run: Run) -> list[str]:
+    """Return a sentence for each file of a result that is missing or was changed."""
     failures = []
     for name, digest in run.files.items():
         file = folder / name
@@ -132,7 +140,7 @@ def _other_shape(data: Data, run: Run) -> list[str]:
     return [f"{data.path} has {data.shape[0]} × {data.shape[1]} values, but {expected[0]} × {expected[1]} were fitted."]
 
 
-def _check(folder: Path, S: Covariance, run: Run, told: dict[str, Any]) -> Checked:
+def check_solution(folder: Path, S: Covariance, run: Run, told: dict[str, Any]) -> Checked:
     """Recompute one bracket and compare it with the one told."""
     reported = Certificate(told["objective"], told["dual_bound"])
     width = max(reported.dual_bound - reported.objective, 0.0)

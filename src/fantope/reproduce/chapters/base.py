@@ -1,0 +1,94 @@
+"""What a chapter consists of, and how a claim is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import FigureBase
+
+
+class Verdict(Enum):
+    """Whether a claim of the paper agrees with what was measured."""
+
+    HOLDS = "holds"
+    PARTLY = "partly"
+    FAILS = "does not hold"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim of the paper in our words, what was measured, and whether the two agree.
+
+    Attributes
+    ----------
+    where : str
+        Section, figure or theorem.
+    text : str
+    measured : str
+    verdict : Verdict
+    """
+
+    where: str
+    text: str
+    measured: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under a head; all columns but the first are numbers."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure, its file name without ending, and what it shows."""
+
+    name: str
+    caption: str
+    figure: FigureBase
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One section of the page: paragraphs (str), tables and pictures in order, and the claims it settles."""
+
+    title: str
+    blocks: list[str | Table | Picture]
+    claims: list[Claim] = field(default_factory=list)
+
+
+def judge(checks: Sequence[bool]) -> Verdict:
+    """Return HOLDS if every check passed, FAILS if none did, else PARTLY.
+
+    Examples
+    --------
+    >>> judge([True, False]).value, judge([False]).value
+    ('partly', 'does not hold')
+    """
+    if not checks:
+        raise ValueError("checks must hold at least one result, got none.")
+    if all(checks):
+        return Verdict.HOLDS
+    return Verdict.PARTLY if any(checks) else Verdict.FAILS
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """Return a number with so many significant digits; a dash for what is not there."""
+    return "–" if value is None else f"{value:.{digits}g}"
+
+
+def duration(value: float) -> str:
+    """Return seconds with three significant digits, as milliseconds if less than one."""
+    return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def several(values: Sequence[float], digits: int = 3) -> str:
+    """Return numbers separated by commas."""
+    return ", ".join(number(value, digits) for value in values)

@@ -1,0 +1,138 @@
+"""The penalty by cross-validation: variance that components explain in samples they have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from fantope.path import solve_path
+from fantope.typing import Array, IntArray
+
+Rule = Literal["1se", "best"]
+Fold = tuple[IntArray, IntArray]
+# From training rows and held-out rows to S, and to what components V explain of the held-out rows.
+Explained = Callable[[Array], float]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """Held-out explained variance of every alpha in every fold.
+
+    Attributes
+    ----------
+    alphas : (k,) array
+        Falling.
+    scores : (k, folds) array
+        Share of the held-out variance that the components of the other folds explain.
+    sizes : (k, folds) array
+        Variables in use.
+    chosen : int
+        Index of the alpha that was chosen.
+    rule : {"1se", "best"}
+    """
+
+    alphas: Array
+    scores: Array
+    sizes: IntArray
+    chosen: int
+    rule: Rule
+
+    @property
+    def alpha(self) -> float:
+        """The alpha that was chosen."""
+        return float(self.alphas[self.chosen])
+
+    @property
+    def mean(self) -> Array:
+        """(k,) mean over folds."""
+        return np.asarray(self.scores.mean(axis=1))
+
+    @property
+    def standard_error(self) -> Array:
+        """(k,) standard error of the mean."""
+        folds = self.scores.shape[1]
+        return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(folds))
+
+
+def fold_scores(
+    S: Any, explained: Explained, n_components: int, alphas: Array, tol: float, **options: Any
+) -> tuple[Array, IntArray]:
+    """Return the held-out score and the number of variables of each alpha, for one fold.
+
+    Parameters
+    ----------
+    S : (p, p) array or covariance operator
+        Of the training rows.
+    explained : callable
+        From (d, p) components to the share of the held-out variance that they explain.
+    n_components : int
+    alphas : (k,) array
+        Falling.
+    tol : float
+    **options
+        For :func:`fantope.solve_path`.
+    """
+    path = solve_path(S, n_components, alphas, tol=tol, **options)
+    if len(path) < len(alphas):  # Ctrl-C ends a path early
+        raise KeyboardInterrupt
+    return np.array([explained(solution.components) for solution in path]), path.n_active
+
+
+def choose(alphas: Array, scores: Array, rule: Rule) -> int:
+    """Return the index of the alpha that the rule takes.
+
+    "best" is the one with the largest mean score; of equals the largest alpha. "1se" is the largest alpha whose mean
+    score is within one standard error of the best: about as good, and sparser.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.1, 0.2], [0.5, 0.7], [0.6, 0.8]])
+    >>> choose(np.array([3.0, 2.0, 1.0]), scores, "best"), choose(np.array([3.0, 2.0, 1.0]), scores, "1se")
+    (2, 1)
+    """
+    if rule not in ("1se", "best"):
+        raise ValueError(f"rule must be '1se' or 'best', got {rule!r}.")
+    means = scores.mean(axis=1)
+    best = int(np.argmax(means))
+    if rule == "best":
+        return best
+    error = scores[best].std(ddof=1) / np.sqrt(scores.shape[1])
+    return int(np.argmax(means >= means[best] - error))
+
+
+def cross_validate(
+    folds: Iterable[tuple[Any, Explained]], n_components: int, alphas: Any, *, rule: Rule = "1se", tol: float = 1e-3
+) -> CrossValidation:
+    """Choose alpha by held-out explained variance.
+
+    Most users want :class:`fantope.SparsePCACV`, which makes the folds from data.
+
+    Parameters
+    ----------
+    folds : iterable of (S, explained)
+        For each fold the covariance of its training rows, and a function from (d, p) components to the share of the
+        held-out variance that they explain.
+    n_components : int
+    alphas : sequence of float
+    rule : {"1se", "best"}
+    tol : float, default 1e-3
+
+    Examples
+    --------
+    >>> import fantope
+    >>> sim = fantope.simulate(200, 40, sizes=(8, 6))
+    >>> halves = [(sim.Z[:100], sim.Z[100:]), (sim.Z[100:], sim.Z[:100])]
+    >>> folds = [(a.T @ a / 100, lambda V, b=b: float(((b @ V.T) ** 2).sum() / (b**2).sum())) for a, b in halves]
+    >>> cross_validate(folds, 2, [0.2, 0.6, 1.8]).alpha
+    0.6
+    """
+    grid = np.unique(np.asarray(alphas, dtype=np.float64))[::-1]
+    found = [fold_scores(S, explained, n_components, grid, tol) for S, explained in folds]
+    if len(found) < 2:
+        raise ValueError(f"folds must hold at least two folds, got {len(found)}.")
+    scores = np.column_stack([score for score, _ in found])
+    sizes = np.column_stack([size for _, size in found])
+    return CrossValidation(grid, scores, sizes, choose(grid, scores, rule), rule)
