@@ -39,7 +39,7 @@ def stocks(alpha: float = 0.3, forgetting: float = 0.996) -> None:
     full = ~np.isnan(z["R"]).any(axis=0)
     R = np.clip(z["R"][:, full], -0.25, 0.25)
     R = R / R[:500].std(axis=0)
-    dates, sectors = z["date"].astype("U10"), z["sector"][full]
+    dates, sectors = z["date"].astype("U10"), np.where(z["sector"][full] == "", "not stated", z["sector"][full])
     learners = {
         "Online-T, forgetting": Stream(OnlineT(R.shape[1], 3, alpha, forgetting=forgetting), True, forgetting),
         "Online-T": Stream(OnlineT(R.shape[1], 3, alpha), True, 1.0),
@@ -71,11 +71,13 @@ def stocks(alpha: float = 0.3, forgetting: float = 0.996) -> None:
         print(f"| {name} | " + " | ".join(f"{shares[mark][k]:.2f}" for mark in held) + " |")
     for name, curve in curves.items():
         print(f"{name}: {np.mean(curve):.3f} of the variance of the next 21 days on average")
+    import matplotlib
+
     axes = _axes(2)
     left = np.zeros(len(held))
     for k, name in enumerate(names):
         values = np.array([shares[mark][k] for mark in held])
-        axes[0].barh(list(held), values, left=left, label=str(name)[:22])
+        axes[0].barh(list(held), values, left=left, label=str(name)[:22], color=matplotlib.colormaps["tab20"](k))
         left += values
     axes[0].legend(fontsize=5, ncol=2, loc="upper center", bbox_to_anchor=(0.5, -0.15), frameon=False)
     axes[0].set_title("share of the components by sector")
