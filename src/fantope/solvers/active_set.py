@@ -31,6 +31,7 @@ LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: so many, and so many a component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
+CHECK_EVERY, CHECK_MANY_EVERY, MANY = 10, 25, 500  # beyond 500 variables a certificate costs ten iterations
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
 
 
@@ -104,7 +105,10 @@ class ActiveSet:
             self._after_failed_certificate(problem, state)
         active = state.active
         inner = Problem(np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha)
-        run = iterate(Admm(step_size=self.step_size), inner, tol=state.tol, max_iter=budget, start=state.start)
+        every = CHECK_EVERY if len(active) <= MANY else CHECK_MANY_EVERY
+        run = iterate(
+            Admm(step_size=self.step_size, check_every=every), inner, tol=state.tol, max_iter=budget, start=state.start
+        )
         if run.X is None or run.dual is None:
             raise KeyboardInterrupt if run.status is Status.INTERRUPTED else FloatingPointError
         # The certificate of the inner run may pair different iterations; the warm start needs the last one.
