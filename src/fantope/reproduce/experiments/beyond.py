@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fantope.reproduce.base import Report
+from fantope.reproduce.experiments.abess_probe import probe_abess
 from fantope.reproduce.experiments.common import draw, few, plain, warm_up
-from fantope.reproduce.experiments.recovery import compare, probe_abess
+from fantope.reproduce.experiments.recovery import compare
 from fantope.solvers import Record, Status, solve
 
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")

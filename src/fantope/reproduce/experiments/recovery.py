@@ -101,7 +101,7 @@ def _abess(Z: Array, size: float) -> Array:
     """Best-subset components one by one, each from the covariance deflated by those before.
 
     abess is given covariances with a small ridge: it refuses singular ones and answers singular data with a vector of
-    ones (:func:`probe_abess`).
+    ones (:mod:`fantope.reproduce.experiments.abess_probe`).
     """
     from abess import SparsePCA
 
@@ -120,24 +120,3 @@ def _abess(Z: Array, size: float) -> Array:
         S = S - np.outer(S @ u, u)
         S = 0.5 * (S + S.T)
     return np.array(rows)
-
-
-def probe_abess(n: int, p: int, seed: int) -> dict[str, Any]:
-    """Call abess as its documentation says, on n samples of p variables, and note what comes back."""
-    try:
-        from abess import SparsePCA
-    except ImportError:
-        return {"skipped": "abess is not installed; install fantope[compare]"}
-    Z = simulate(n, p, random_state=seed).Z
-    answers = {}
-    for name, options in (("one component", {}), ("two components", {"number": 2})):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                found = np.asarray(SparsePCA(support_size=20).fit(Z, **options).coef_)
-        except (MemoryError, ValueError, RuntimeError) as error:
-            answers[name] = f"{type(error).__name__}: {error}"
-            continue
-        ones = bool((found == 1.0).all())
-        answers[name] = "a vector of ones" if ones else f"{int(np.count_nonzero(found))} non-zero loadings"
-    return {"answers": answers}
