@@ -60,7 +60,8 @@ class Talk:
     def say(self, what: Any) -> None:
         """Show text or a table to people."""
         if self.chatty:
-            self.out.print(what, highlight=False)
+            # In a file or a pipe a sentence is one line: a path that is broken in two cannot be copied.
+            self.out.print(what, highlight=False, soft_wrap=isinstance(what, str) and not self.out.is_terminal)
 
     def result(self, value: dict[str, Any]) -> None:
         """Write the machine-readable result, if it was asked for."""
