@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import report
-from benchmarks.timing import Background, machine, source, warm_up
+from benchmarks.timing import source, warm_up
+from fantope.reproduce.machine import Background, machine
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

@@ -2,17 +2,13 @@
 
 `python -m benchmarks.coexpression [--quick] [CASE …]`. Each case runs in a process of its own. The tables go to
 docs/coexpression.md, the figures to benchmarks/results/coexpression.json. Real data are not part of the project: cases
-that need them are left out, with the reason, where they are not found (see benchmarks.scale).
+that need them are left out, with the reason, where they are not found (see benchmarks.cases).
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,18 +16,13 @@ import pandas as pd
 from scipy.stats import kstest
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.cases import Case, Page, data, data_folder
 from benchmarks.competitors import hierarchical_modules
-from benchmarks.report import BUSY, describe
-from benchmarks.scale import _data, _data_folder, _peak_of_process
-from benchmarks.timing import Array, Background, clock, machine, note, seconds, table
+from benchmarks.timing import Array, clock, note, seconds, table
 from fantope.coexpression import Coexpression, analyse
 from fantope.coexpression.differential import benjamini_hochberg
 from fantope.coexpression.permutation import LEADING, PermutationTest
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "coexpression.md"
-RESULTS = ROOT / "benchmarks" / "results"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 LEVEL = 0.05
 
 
@@ -43,8 +34,8 @@ NULL_PERMUTATIONS = 99
 
 def null(quick: bool) -> dict[str, Any]:
     """Split one group at random in two, many times, and look at the p-values."""
-    mouse, _, sex = _data().mouse_liver()
-    kidney, _, tissue = _data().kidney()
+    mouse, _, sex = data().mouse_liver()
+    kidney, _, tissue = data().kidney()
     repeats = (4, 4) if quick else (60, 40)
     return {
         "runs": [
@@ -240,8 +231,8 @@ def _oracle(values: pd.DataFrame, groups: Array, module: Array) -> dict[str, flo
 
 def kidney(quick: bool) -> dict[str, Any]:
     """Tumour against normal kidney, 13,822 genes, beside WGCNA's modules of each group."""
-    X, symbols, group = _data().kidney()
-    folder = _data_folder()
+    X, symbols, group = data().kidney()
+    folder = data_folder()
     assert folder is not None
     labels = pd.read_csv(folder / "kidney_wgcna_labels.csv", index_col="symbol")
     values = pd.DataFrame(X, columns=symbols)
@@ -254,8 +245,8 @@ def kidney(quick: bool) -> dict[str, Any]:
 
 def mouse_liver(quick: bool) -> dict[str, Any]:
     """Female against male mouse liver, 3,600 probes, beside the tutorial's modules."""
-    X, _, group = _data().mouse_liver()
-    raw = _data().raw("mouse_liver_wgcna")
+    X, _, group = data().mouse_liver()
+    raw = data().raw("mouse_liver_wgcna")
     values = pd.DataFrame(X, columns=raw["probe"])
     names = {
         "WGCNA female": pd.Series(raw["female_color"], index=raw["probe"]),
@@ -317,31 +308,11 @@ def _summary(result: Coexpression, spent: float, own: dict[str, str]) -> dict[st
     }
 
 
-CASES: dict[str, Callable[[bool], dict[str, Any]]] = {
-    "null": null,
-    "planted": planted,
-    "kidney": kidney,
-    "mouse_liver": mouse_liver,
-}
-NEEDS_DATA = ("null", "kidney", "mouse_liver")
-
-
 # Reporting.
-
-
-def report(result: dict[str, Any]) -> str:
-    """Return the section in Markdown."""
-    parts = ["## Measured\n"]
-    for name, of in SECTIONS.items():
-        if name in result:
-            skipped = result[name].get("skipped")
-            parts.append(f"### {TITLES[name]}\n\nNot run: {skipped}.\n" if skipped else of(result[name]))
-    return "\n".join(parts)
 
 
 def _null(result: dict[str, Any]) -> str:
     lines = [
-        f"### {TITLES['null']}\n",
         "One group is split at random in two, which are then analysed as if they were two groups, selection and all. "
         "Uniform: p-value of a Kolmogorov–Smirnov test over the repeats (of genes and modules, one at random in each). "
         "Any at FDR 5 %: share of repeats with at least one false discovery; at most 5 % are allowed. "
@@ -389,7 +360,6 @@ def _planted(result: dict[str, Any]) -> str:
         )
     sizes = ", ".join(map(str, SIZES))
     return (
-        f"### {TITLES['planted']}\n\n"
         f"{result['p']:,} genes, modules of {sizes} genes (loadings on one factor each), the rest with three weak "
         f"factors in common; means of {result['repeats']} data sets. Default settings of `analyse`, alphas 0.85, 0.80, "
         "… 0.50: five components for four modules. The "
@@ -417,9 +387,8 @@ def _planted(result: dict[str, Any]) -> str:
     )
 
 
-def _real(title: str, result: dict[str, Any]) -> str:
+def _real(result: dict[str, Any]) -> str:
     lines = [
-        f"### {title}\n",
         f"{result['p']:,} genes; alpha = {result['alpha']:g}; {seconds(result['seconds'])}, peak resident memory "
         f"{result['peak_bytes'] / 1e9:.2f} GB.\n",
     ]
@@ -471,81 +440,17 @@ def _real(title: str, result: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-TITLES = {
-    "null": "Nothing to find",
-    "planted": "Known modules and a known change",
-    "kidney": "Kidney, tumour against normal",
-    "mouse_liver": "Mouse liver, female against male",
-}
-SECTIONS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "null": _null,
-    "planted": _planted,
-    "kidney": lambda result: _real(TITLES["kidney"], result),
-    "mouse_liver": lambda result: _real(TITLES["mouse_liver"], result),
-}
-
-
-# Running.
-
-
-def run(quick: bool, names: list[str]) -> dict[str, Any]:
-    """Run each case in a process of its own."""
-    result: dict[str, Any] = {}
-    for name in names:
-        if name in NEEDS_DATA and _data_folder() is None:
-            result[name] = {"skipped": "the data are not here: set FANTOPE_DATA to the folder that holds load.py"}
-            continue
-        options = ["--quick"] if quick else []
-        spent = subprocess.run(
-            [sys.executable, "-m", "benchmarks.coexpression", *options, "--measure", name],
-            cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True,
-        )  # fmt: skip
-        result[name] = json.loads(spent.stdout.splitlines()[-1])
-        print(f"  {name}: {json.dumps(result[name])[:160]}", flush=True)
-    return result
-
-
-def fill_page(result: dict[str, Any], background: float | None) -> None:
-    """Put the section between the markers of docs/coexpression.md."""
-    head, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    tail = rest.split(END)[1]
-    noisy = ""
-    if background is not None and background > BUSY:
-        noisy = f"*Other programs took {100 * background:.0f} % of the processor meanwhile: times are too long.*\n\n"
-    body = report(result).replace("\n", f"\n\n{describe(machine())}\n{noisy}", 1)
-    PAGE.write_text(f"{head}{BEGIN}\n\n{body}\n{END}{tail}", encoding="utf-8")
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run cases and write their results; return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.coexpression", description="Measure and fill docs/coexpression.md."
-    )
-    parser.add_argument("--quick", action="store_true", help="small parts; nothing is written to docs/")
-    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default all")
-    chosen = parser.parse_args(argv)
-    unknown = [name for name in chosen.cases if name not in CASES]
-    if unknown:
-        parser.error(f"no case {unknown[0]!r}; there are {', '.join(CASES)}")
-    if chosen.measure:
-        measured = CASES[chosen.cases[0]](chosen.quick)
-        print(json.dumps(measured | {"peak_bytes": _peak_of_process()}))
-        return 0
-    background = Background()
-    result = run(chosen.quick, chosen.cases or list(CASES))
-    folder = RESULTS / "raw" / "quick" if chosen.quick else RESULTS
-    folder.mkdir(parents=True, exist_ok=True)
-    stored = folder / "coexpression.json"
-    if stored.exists():  # the other cases stay as they were
-        result = json.loads(stored.read_text(encoding="utf-8"))["result"] | result
-    kept = {"machine": machine(), "background": background.share(), "result": result}
-    stored.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    if not chosen.quick:
-        fill_page(result, background.share())
-    print(report(result))
-    return 0
+PAGE = Page(
+    "coexpression",
+    "Measured",
+    {
+        "null": Case("Nothing to find", null, _null, needs_data=True),
+        "planted": Case("Known modules and a known change", planted, _planted),
+        "kidney": Case("Kidney, tumour against normal", kidney, _real, needs_data=True),
+        "mouse_liver": Case("Mouse liver, female against male", mouse_liver, _real, needs_data=True),
+    },
+)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAGE.main())

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from benchmarks.timing import note, seconds, table
-from fantope.reproduce.chapters.batch import CLOSE, arrival
+from benchmarks.timing import note, table
+from fantope.reproduce.chapters.batch import CLOSE, HEAD, rows
 from fantope.reproduce.chapters.batch import draw as draw_panels
 from fantope.reproduce.experiments import batch
 from fantope.reproduce.experiments.batch import Batch
@@ -43,34 +43,7 @@ def _named(panel: dict[str, Any]) -> dict[str, Any]:
 
 def report(result: dict[str, Any]) -> str:
     """Return the section in Markdown."""
-    rows = []
-    for panel in map(_named, result["panels"]):
-        goal, size = panel["error_of_optimum"], f"({panel['n']}, {panel['p']})"
-        for name, curve in panel["curves"].items():
-            arrived = arrival(curve, goal, result["close"])
-            rows.append(
-                [
-                    size,
-                    name,
-                    panel["step_sizes"].get(name, "–"),
-                    "not in the run" if arrived is None else seconds(arrived),
-                    seconds(curve["time"][-1]),
-                    f"{curve['error'][-1]:.4f}",
-                    f"{goal:.4f}",
-                ]
-            )
-        spent = seconds(panel["certified_time"])
-        error = f"{panel['certified_error']:.4f}"
-        rows.append([size, "auto, certified to 1e-4", "–", spent, spent, error, f"{goal:.4f}"])
-    head = [
-        "(n, p)",
-        "method",
-        "step size",
-        "time to stay close",
-        "time of the run",
-        "error at its end",
-        "error of the optimum",
-    ]
+    found = [row for panel in result["panels"] for row in rows(_named(panel), result["close"])]
     return f"""## Estimation error against time
 
 ![Estimation error against time](images/figure2.png)
@@ -83,5 +56,5 @@ point per round; its star is the whole call `fantope.solve(S, 2, λ, tol=1e-4)` 
 the error of the optimum (certified to 1e-5): below it a curve is not better, only not yet converged. "Close" means that
 the error stays within {100 * result["close"]:g} % of the optimum's.
 
-{table(head, rows)}
+{table(HEAD, found)}
 """

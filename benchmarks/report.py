@@ -26,10 +26,7 @@ def compose(modules: dict[str, ModuleType], results: dict[str, dict[str, Any]]) 
         title, _, rest = module.report(results[name]["result"]).partition("\n")
         background = results[name]["background"]
         if getattr(module, "TIMED", True) and background is not None and background > BUSY:
-            rest = (
-                f"\n*Other programs took {100 * background:.0f} % of the processor meanwhile: times are noisy and too "
-                f"long.*\n{rest}"
-            )
+            rest = f"\n{meanwhile(background)}\n{rest}"
         if results[name]["source"] != sources[0]:
             rest = f"\n*Measured with another state of the source ({results[name]['source']}).*\n{rest}"
         if results[name]["machine"] != machines[0]:
@@ -48,3 +45,12 @@ def describe(machine: dict[str, Any]) -> str:
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}; {machine['blas_threads']} BLAS and "
         f"{machine['numba_threads']} numba threads.\nPython {machine['python']}, {versions}, {machine['blas']}.\n"
     )
+
+
+def meanwhile(background: float | None) -> str:
+    """Return how much of the processor others took, in a sentence; nothing if it is not known."""
+    if background is None:
+        return ""
+    share = f"{100 * background:.0f}" if background >= 0.01 else "less than 1"
+    consequence = ": times are noisy and too long" if background > BUSY else ""
+    return f"*Other programs took {share} % of the processor meanwhile{consequence}.*"

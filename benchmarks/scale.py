@@ -8,15 +8,7 @@ reason, where FANTOPE_DATA (or a folder shared/data beside the repository) does 
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
-import json
-import os
-import resource
-import subprocess
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,17 +16,12 @@ import scipy.sparse
 from sklearn.preprocessing import normalize
 
 import fantope
+from benchmarks.cases import Case, Page, data
 from benchmarks.competitors import sklearn_sparse_pca
 from benchmarks.memory import peak, reset_peak, resident
-from benchmarks.report import BUSY, describe
-from benchmarks.timing import Array, Background, clock, machine, seconds, table, warm_up
+from benchmarks.timing import Array, clock, seconds, table, warm_up
 from fantope.problem.decomposition import decompose
 from fantope.solvers.solve import choose_solver, solve_parts
-
-ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "scale.md"
-RESULTS = ROOT / "benchmarks" / "results"
-BEGIN, END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 D, TOL = 5, 1e-3
 LIMIT_SECONDS = 900  # of one more alpha below the range that was asked for
@@ -47,7 +34,7 @@ GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
 def kidney(quick: bool) -> dict[str, Any]:
     """Correlations of 13,822 genes, for normal and tumour samples."""
-    X, _, group = _data().kidney()
+    X, _, group = data().kidney()
     asked = [0.97, 0.96] if quick else [0.97, 0.96, 0.95, 0.94, 0.93, 0.92, 0.91, 0.90]
     beyond = [] if quick else [0.89, 0.88, 0.87, 0.86, 0.85]
     return {"groups": [_path(name, X[group == name], asked, beyond) for name in np.unique(group)]}
@@ -55,7 +42,7 @@ def kidney(quick: bool) -> dict[str, Any]:
 
 def mouse_liver(quick: bool) -> dict[str, Any]:
     """Correlations of 3,600 probes, for female and male mice."""
-    X, _, group = _data().mouse_liver()
+    X, _, group = data().mouse_liver()
     asked = [0.95, 0.9] if quick else [round(0.95 - 0.01 * k, 2) for k in range(21)]
     beyond = [] if quick else [0.7, 0.65, 0.6, 0.55, 0.5]
     return {"groups": [_path(name, X[group == name], asked, beyond) for name in np.unique(group)]}
@@ -102,7 +89,7 @@ def _row(solution: fantope.Solution) -> dict[str, Any]:
 
 def news20(quick: bool) -> dict[str, Any]:
     """Covariance of 111,058 words, sparse: as log(1 + count), weighted by rarity, and with documents of unit length."""
-    X, words, _ = _data().news20()
+    X, words, _ = data().news20()
     X = X.log1p().tocsc()
     weighted = (X @ scipy.sparse.diags_array(np.log(X.shape[0] / np.diff(X.indptr)))).tocsc()
     runs = [
@@ -208,7 +195,7 @@ def paper_model(n: int, p: int, seed: int = 0) -> tuple[Array, Array]:
     return Z, V
 
 
-def growth(quick: bool, p: int = GROWTH[0]) -> dict[str, Any]:
+def growth(quick: bool, p: int) -> dict[str, Any]:
     """One p: the parts of a solve, and the memory that they took beyond that of the process before."""
     n = 200
     Z, _ = paper_model(n, p)
@@ -237,100 +224,15 @@ def growth(quick: bool, p: int = GROWTH[0]) -> dict[str, Any]:
     }
 
 
-CASES: dict[str, Callable[..., dict[str, Any]]] = {
-    "kidney": kidney,
-    "mouse_liver": mouse_liver,
-    "news20": news20,
-    "paper": paper,
-    "growth": growth,
-}
-NEEDS_DATA = ("kidney", "mouse_liver", "news20")
-
-
-# Running.
-
-
-def run(quick: bool, names: list[str] | None = None) -> dict[str, Any]:
-    """Run each case in a process of its own; fill docs/scale.md unless ``quick``."""
-    background = Background()
-    result: dict[str, Any] = {}
-    for name in names or CASES:
-        if name in NEEDS_DATA and _data_folder() is None:
-            result[name] = {"skipped": "the data are not here: set FANTOPE_DATA to the folder that holds load.py"}
-        elif name == "growth":
-            sizes = GROWTH[:3] if quick else GROWTH
-            result[name] = {"rows": [_child(name, quick, str(p)) for p in sizes]}
-        else:
-            result[name] = _child(name, quick)
-        print(f"  {name}: {json.dumps(result[name])[:160]}", flush=True)
-    if not quick:
-        stored = RESULTS / "scale.json"
-        if names and stored.exists():  # the other cases stay as they were
-            result = json.loads(stored.read_text(encoding="utf-8"))["result"] | result
-        fill_page(result, background.share())
-    return result
-
-
-def _child(name: str, quick: bool, *more: str) -> dict[str, Any]:
-    options = ["--quick"] if quick else []
-    found = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scale", *options, "--measure", name, *more],
-        cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    measured: dict[str, Any] = json.loads(found.stdout.splitlines()[-1])
-    return measured
-
-
-def _measure(name: str, quick: bool, more: list[str]) -> None:
-    warm_up()
-    small = np.random.default_rng(0).standard_normal((20, 30))
-    fantope.solve(fantope.covariance(small, kind="correlation"), 1, 0.3, tol=1e-2).verify()
-    measured = CASES[name](quick, *map(int, more))
-    print(json.dumps(measured | {"peak_bytes": _peak_of_process()}))
-
-
-def _data_folder() -> Path | None:
-    for folder in (os.environ.get("FANTOPE_DATA"), ROOT.parent / "shared" / "data"):
-        if folder and (Path(folder) / "load.py").exists():
-            return Path(folder)
-    return None
-
-
-def _data() -> Any:
-    folder = _data_folder()
-    assert folder is not None
-    sys.dont_write_bytecode = True  # the folder may be read-only, and is not ours
-    spec = importlib.util.spec_from_file_location("fantope_benchmark_data", folder / "load.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _peak_of_process() -> int:
-    unit = 1 if sys.platform == "darwin" else 1024
-    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-
-
 # Reporting.
-
-
-def report(result: dict[str, Any]) -> str:
-    """Return the section in Markdown."""
-    parts = ["## Many variables: measured\n"]
-    for name, of in SECTIONS.items():
-        if name in result:
-            skipped = result[name].get("skipped")
-            parts.append(f"### {TITLES[name]}\n\nNot run: {skipped}.\n" if skipped else of(result[name]))
-    return "\n".join(parts)
 
 
 def _gigabytes(count: float) -> str:
     return f"{count / 1e9:.2f} GB"
 
 
-def _groups(title: str, result: dict[str, Any], target: str) -> str:
-    lines = [f"### {title}\n"]
+def _groups(result: dict[str, Any], target: str) -> str:
+    lines = []
     total = sum(group["seconds"] for group in result["groups"])
     for group in result["groups"]:
         rows = [_cells(row, "") for row in group["rows"]]
@@ -355,16 +257,15 @@ def _cells(row: dict[str, Any], alone: str) -> list[Any]:
 
 
 def _kidney(result: dict[str, Any]) -> str:
-    return _groups(TITLES["kidney"], result, "Wanted for alpha 0.97 … 0.90: at most 2 minutes and 3 GB.")
+    return _groups(result, "Wanted for alpha 0.97 … 0.90: at most 2 minutes and 3 GB.")
 
 
 def _mouse_liver(result: dict[str, Any]) -> str:
-    return _groups(TITLES["mouse_liver"], result, "Wanted for alpha 0.95 … 0.75: at most 60 s a group.")
+    return _groups(result, "Wanted for alpha 0.95 … 0.75: at most 60 s a group.")
 
 
 def _news20(result: dict[str, Any]) -> str:
     lines = [
-        f"### {TITLES['news20']}\n",
         f"{result['n']:,} documents × {result['p']:,} words, sparse, covariance, `solve_for_size`. "
         "The basis of the certified subspace is turned by varimax before it is printed. "
         f"Wanted: at most 60 s and 3 GB; peak resident memory {_gigabytes(result['peak_bytes'])}.\n",
@@ -396,8 +297,7 @@ def _paper(result: dict[str, Any]) -> str:
         ]
         for row in result["rows"]
     ]
-    return f"""### {TITLES["paper"]}
-
+    return f"""\
 n = {result["n"]}, p = {result["p"]:,}, λ = 1.5√(log p/n); drawn exactly from the paper's model. fantope's gap is
 {result["gap"]:.1e}, verified {result["verified"]:.1e}.
 
@@ -421,8 +321,7 @@ def _growth(result: dict[str, Any]) -> str:
     exponents = ", ".join(
         f"{part} {_exponent(result['rows'], part):.2f}" for part in ("moments", "scan", "reduce", "solve", "total")
     )
-    return f"""### {TITLES["growth"]}
-
+    return f"""\
 The paper's model with n = 200 and λ = 1.5√(log p/n), whose support stays the same. Exponents b of time ∝ p^b, by least
 squares on the logarithms over p ≥ 5,000: {exponents}; of the memory besides the data
 {_exponent(result["rows"], "extra_bytes"):.2f}. S itself would take {_gigabytes(8 * result["rows"][-1]["p"] ** 2)} at
@@ -438,49 +337,25 @@ def _exponent(rows: list[dict[str, Any]], part: str, least: int = 5_000) -> floa
     return float(np.polyfit(x, y, 1)[0])
 
 
-TITLES = {
-    "kidney": "Kidney RNA-seq, correlation, d = 5",
-    "mouse_liver": "Mouse liver, correlation, d = 5",
-    "news20": "Newsgroups, d = 5",
-    "paper": "The paper's model",
-    "growth": "Growth with p at a fixed support",
-}
-SECTIONS = {"kidney": _kidney, "mouse_liver": _mouse_liver, "news20": _news20, "paper": _paper, "growth": _growth}
+def _warm_up() -> None:
+    warm_up()
+    small = np.random.default_rng(0).standard_normal((20, 30))
+    fantope.solve(fantope.covariance(small, kind="correlation"), 1, 0.3, tol=1e-2).verify()
 
 
-def fill_page(result: dict[str, Any], background: float | None) -> None:
-    """Put the section between the markers of docs/scale.md."""
-    text = PAGE.read_text(encoding="utf-8")
-    head, rest = text.split(BEGIN)
-    tail = rest.split(END)[1]
-    noisy = ""
-    if background is not None and background > BUSY:
-        noisy = f"*Other programs took {100 * background:.0f} % of the processor meanwhile: times are too long.*\n\n"
-    body = report(result).replace("\n", f"\n\n{describe(machine())}\n{noisy}", 1)
-    PAGE.write_text(f"{head}{BEGIN}\n\n{body}\n{END}{tail}", encoding="utf-8")
-
-
-def main(argv: list[str] | None = None) -> int:
-    """Run cases and write their results; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description="Measure and fill docs/scale.md.")
-    parser.add_argument("--quick", action="store_true", help="small parts; nothing is written to docs/")
-    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; default all")
-    chosen = parser.parse_args(argv)
-    if chosen.measure:
-        _measure(chosen.cases[0], chosen.quick, chosen.cases[1:])
-        return 0
-    unknown = [name for name in chosen.cases if name not in CASES]
-    if unknown:
-        parser.error(f"no case {unknown[0]!r}; there are {', '.join(CASES)}")
-    folder = RESULTS / "raw" / "quick" if chosen.quick else RESULTS
-    folder.mkdir(parents=True, exist_ok=True)
-    background = Background()
-    result = run(chosen.quick, chosen.cases or None)
-    stored = {"machine": machine(), "background": background.share(), "result": result}
-    (folder / "scale.json").write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
-    print(report(result))
-    return 0
+PAGE = Page(
+    "scale",
+    "Many variables: measured",
+    {
+        "kidney": Case("Kidney RNA-seq, correlation, d = 5", kidney, _kidney, needs_data=True),
+        "mouse_liver": Case("Mouse liver, correlation, d = 5", mouse_liver, _mouse_liver, needs_data=True),
+        "news20": Case("Newsgroups, d = 5", news20, _news20, needs_data=True),
+        "paper": Case("The paper's model", paper, _paper),
+        "growth": Case("Growth with p at a fixed support", growth, _growth, sizes=GROWTH),
+    },
+    _warm_up,
+)
+run, report, main = PAGE.run, PAGE.report, PAGE.main
 
 
 if __name__ == "__main__":

@@ -1,25 +1,20 @@
-"""What the benchmarks share: instances, warm-up, clocks, the description of the machine."""
+"""What the benchmarks share: instances, warm-up, clocks, tables."""
 
 from __future__ import annotations
 
 import gc
 import hashlib
-import os
-import platform
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
 import numpy as np
 import scipy.linalg
-from numba import get_num_threads
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_info
 
 import fantope
 
@@ -27,7 +22,6 @@ Array = NDArray[np.float64]
 T = TypeVar("T")
 
 D = 2  # components in the paper's model
-LIBRARIES = ("fantope", "numpy", "scipy", "numba", "scikit-learn", "threadpoolctl")
 
 
 @dataclass(frozen=True)
@@ -89,24 +83,6 @@ def table(head: list[str], rows: list[list[Any]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def machine() -> dict[str, Any]:
-    """Describe what the timings depend on: processor, threads, versions. No names of hosts or paths."""
-    blas = sorted(
-        {f"{found['internal_api']} {found['version']}" for found in threadpool_info() if found["user_api"] == "blas"}
-    )
-    threads = {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
-    return {
-        "processor": _processor(),
-        "cores": _cores(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "python": platform.python_version(),
-        "blas": ", ".join(blas),
-        "blas_threads": max(threads, default=1),
-        "numba_threads": get_num_threads(),
-        "versions": {name: version(name) for name in LIBRARIES},
-    }
-
-
 def source() -> str:
     """Return a fingerprint of the library's source, so that a report cannot pass off two states of it as one."""
     digest = hashlib.sha256()
@@ -114,50 +90,3 @@ def source() -> str:
     for file in sorted(home.rglob("*.py")):
         digest.update(str(file.relative_to(home)).encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:12]
-
-
-class Background:
-    """Watch how much of the processor others use: what would make timings too long.
-
-    All busy time of the system less that of this process and its children, as a share of what the cores offer. None
-    where the system does not tell (it is read from /proc/stat).
-    """
-
-    def __init__(self) -> None:
-        self._began = self._read()
-
-    @staticmethod
-    def _read() -> tuple[float, float, float] | None:
-        try:
-            fields = Path("/proc/stat").read_text(encoding="utf-8").split("\n", 1)[0].split()[1:]
-        except OSError:
-            return None
-        ticks = [int(field) for field in fields]
-        busy = (ticks[0] + ticks[1] + ticks[2] + sum(ticks[5:7])) / os.sysconf("SC_CLK_TCK")
-        own = os.times()
-        return time.perf_counter(), busy, own.user + own.system + own.children_user + own.children_system
-
-    def share(self) -> float | None:
-        """Return the share since this object was made."""
-        now = self._read()
-        if now is None or self._began is None:
-            return None
-        wall, busy, own = (late - early for late, early in zip(now, self._began, strict=True))
-        return max(busy - own, 0.0) / (wall * (os.cpu_count() or 1))
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor() or "unknown"
-    fields: dict[str, str] = {}
-    for line in reversed(lines):
-        key, _, value = line.partition(":")
-        fields[key.strip()] = value.strip()
-    return f"{fields.get('model name', 'unknown')} (family {fields.get('cpu family', '?')})"

@@ -76,7 +76,7 @@ def test_limits_change_no_result(monkeypatch):
     for name, value in (("WIDEST", 100), ("WIDTH", 90), ("WAVE", 3), ("SIDE", 2), ("STEP", 7), ("LARGEST_CHUNK", 9000)):
         monkeypatch.setattr(backend, name, value)
     op = fantope.covariance(da.from_array(X, chunks=(33, 350)), kind="correlation")
-    assert len(op._columns.bounds) == 9
+    assert len(op.columns.bounds) == 9
     assert_equal_operators(op, expected, [0.5])
 
 

@@ -128,13 +128,13 @@ def test_tiles_that_cannot_matter_are_not_computed(monkeypatch):
     Y = rng.standard_normal((30, 40)) * np.r_[np.full(4, 10.0), np.full(36, 0.1)]
     op = fantope.covariance(Y)
     seen = []
-    tiles = op._tiles
+    tiles = op.columns.tiles
 
     def counted(*args):
         values_of = tiles(*args)
         return lambda a, b: seen.append((a, b)) or values_of(a, b)
 
-    op._tiles = counted
+    op.columns.tiles = counted
     op.component_labels(5.0)
     assert seen == [(0, 0)]  # σ_i σ_j ≤ 10 · 0.1 everywhere else
     seen.clear()
@@ -237,7 +237,7 @@ def test_sparse_memory_is_that_of_tiles(monkeypatch):
     Y = scipy.sparse.random_array((30, 200), density=0.2, rng=np.random.default_rng(0), format="csr")
     op = fantope.covariance(Y)
     sizes = []
-    tiles = op._tiles
+    tiles = op.columns.tiles
 
     def watched(*args):
         values_of = tiles(*args)
@@ -249,6 +249,6 @@ def test_sparse_memory_is_that_of_tiles(monkeypatch):
 
         return of
 
-    op._tiles = watched
+    op.columns.tiles = watched
     op.largest_off_diagonal()
     assert max(sizes) <= 64

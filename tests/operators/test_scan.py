@@ -100,7 +100,7 @@ def test_single_precision_margin_covers_the_error_of_tiles():
     rng = np.random.default_rng(5)
     Y = rng.standard_normal((300, 64)) + rng.standard_normal((300, 1))
     op = fantope.covariance(Y.astype(np.float32), kind="correlation")
-    values, margin, exact = op._tiles(op.mean, op._norm, [np.arange(64)])(0, 0)
+    values, margin, exact = op.columns.tiles(op.mean, op._norm, [np.arange(64)])(0, 0)
     error = np.abs(values - op.block(np.arange(64), np.arange(64)))
     assert values.dtype == np.float32
     assert not exact

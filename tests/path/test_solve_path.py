@@ -5,22 +5,12 @@ import pandas as pd
 import pytest
 
 import fantope
-from fantope.operators import DataCovariance, DenseCovariance
+from fantope.operators import DenseCovariance
 from fantope.solvers import Admm
 from problems import BY_NAME, Instance, assert_certified
 
 TOL = 1e-3
 ALPHAS = [0.15, 0.6, 0.3, 0.9]
-
-
-@pytest.fixture(scope="module")
-def data():
-    return fantope.simulate(80, 120, sizes=(12, 8), random_state=3).Z
-
-
-@pytest.fixture(scope="module")
-def S(data):
-    return data.T @ data / len(data)
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +56,7 @@ def test_operator_equals_matrix(data, kind):
         assert expected.verify(op).gap <= 1.2 * TOL
 
 
-def test_one_scan_serves_the_path(data, monkeypatch):
-    scans = []
-    scan = DataCovariance.graph
-    monkeypatch.setattr(DataCovariance, "graph", lambda self, alpha: scans.append(alpha) or scan(self, alpha))
-    monkeypatch.setattr(DataCovariance, "component_labels", None)
+def test_one_scan_serves_the_path(data, scans):
     fantope.solve_path(fantope.covariance(data, kind="correlation"), 2, [0.9, 0.8, 0.7])
     assert scans == [0.7]
 

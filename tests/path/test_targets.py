@@ -7,21 +7,10 @@ import numpy as np
 import pytest
 
 import fantope
-from fantope.operators import DataCovariance
 from fantope.path.targets import leading_variance
 from problems import BY_NAME
 
 NAMES = ["random-30-d1", "modules-noisy", "fractional", "equal-blocks", "random-7", "random-12", "blocks-22"]
-
-
-@pytest.fixture(scope="module")
-def data():
-    return fantope.simulate(80, 120, sizes=(12, 8), random_state=3).Z
-
-
-@pytest.fixture(scope="module")
-def S(data):
-    return data.T @ data / len(data)
 
 
 def constrained_optimum(S, d, norm):
@@ -113,11 +102,7 @@ def test_operator_equals_matrix(data):
         assert found.verify(matrix).gap <= found.gap + 1e-9
 
 
-def test_a_search_needs_few_scans(data, monkeypatch):
-    scans = []
-    scan = DataCovariance.graph
-    monkeypatch.setattr(DataCovariance, "graph", lambda self, alpha: scans.append(alpha) or scan(self, alpha))
-    monkeypatch.setattr(DataCovariance, "component_labels", None)
+def test_a_search_needs_few_scans(data, scans):
     fantope.solve_for_size(fantope.covariance(data), 2, 20)
     assert 0 < len(scans) < 12
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 
 import fantope
+from fantope import atomic
 from fantope.reproduce import store as module
 from fantope.reproduce.experiments.setting import Setting
 from fantope.reproduce.fingerprint import fingerprint, sources
@@ -51,7 +52,7 @@ def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     target = tmp_path / "a.json"
     write_whole(target, "old")
-    monkeypatch.setattr(module.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk")))
+    monkeypatch.setattr(atomic.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk")))
     with pytest.raises(OSError, match="disk"):
         write_whole(target, "new")
     assert target.read_text() == "old" and [file.name for file in tmp_path.iterdir()] == ["a.json"]

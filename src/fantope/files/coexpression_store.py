@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 import shutil
-import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from fantope.atomic import whole_file
 
 DIGEST = 32  # bytes of a SHA-256
 MARKER = "fantope-cache"
@@ -36,6 +36,7 @@ class FolderStore:
 
     Examples
     --------
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = FolderStore(Path(folder) / "cache", print)
     ...     store.put("a", [1, 2])
@@ -74,14 +75,8 @@ class FolderStore:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         (self.folder / MARKER).touch()
         rest = self._version + pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-        handle, name = tempfile.mkstemp(prefix=".part-", dir=self.folder)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(hashlib.sha256(rest).digest() + rest)
-            os.replace(name, self._file(key))
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        with whole_file(self._file(key)) as file:
+            file.write(hashlib.sha256(rest).digest() + rest)
         self.n_kept += 1
 
     def remove(self) -> None:

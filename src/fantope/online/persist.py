@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from fantope.atomic import whole_file
 from fantope.online.base import State
 
 FORMAT = "fantope-online"
@@ -32,34 +32,22 @@ def previous(path: Path) -> Path:
 def write_state(path: str | os.PathLike[str], header: dict[str, Any], state: State, *, keep_previous: bool) -> None:
     """Write ``header`` (plain values) and ``state`` (arrays, numbers, text; nested dictionaries) atomically.
 
-    The file is written beside its place, flushed to the disk and renamed over it: whoever reads ``path`` finds the old
-    state or the new one, whatever happens in between. With ``keep_previous`` the old one stays as ``path.previous``.
+    Whoever reads ``path`` finds the old state or the new one. With ``keep_previous`` the old one stays as
+    ``path.previous``.
     """
     target = Path(path)
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     plain = _flatten(state, "", arrays)
     text = json.dumps({"format": FORMAT, "version": VERSION, "header": header, "plain": plain})
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-                archive.writestr(HEADER, text)
-                for key, value in arrays.items():
-                    buffer = io.BytesIO()
-                    np.lib.format.write_array(buffer, np.ascontiguousarray(value), allow_pickle=False)
-                    archive.writestr(key + ".npy", buffer.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        if keep_previous and target.exists():
-            _link_over(target, previous(target))
-        os.replace(name, target)
-        _sync_folder(target.parent)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with (
+        whole_file(target, keep=previous(target) if keep_previous else None) as file,
+        zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive,
+    ):
+        archive.writestr(HEADER, text)
+        for key, value in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, np.ascontiguousarray(value), allow_pickle=False)
+            archive.writestr(key + ".npy", buffer.getbuffer())
 
 
 def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State]:
@@ -118,28 +106,3 @@ def _unflatten(flat: State) -> State:
             place = place.setdefault(folder, {})
         place[key] = float.fromhex(value["float"]) if isinstance(value, dict) and "float" in value else value
     return state
-
-
-def _link_over(source: Path, target: Path) -> None:
-    """Make ``target`` a second name of ``source``, atomically, without a moment in which ``source`` is missing."""
-    spare = target.with_name(f".{target.name}-{os.getpid()}")
-    spare.unlink(missing_ok=True)
-    try:
-        os.link(source, spare)
-    except OSError:  # a file system without hard links
-        spare.write_bytes(source.read_bytes())
-    os.replace(spare, target)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename itself durable, where the system allows opening a folder."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)

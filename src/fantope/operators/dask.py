@@ -12,7 +12,7 @@ import asyncio
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from dask import base
@@ -42,28 +42,18 @@ class DaskCovariance(DataCovariance):
 
     Parameters
     ----------
-    X : (n, p) dask array
-        Chunked over rows and columns, dense or scipy.sparse. It is read again for every pass: ``X.persist()`` it if it
-        fits in the memory of the workers, on which fantope must be installed.
+    columns : DaskColumns
     kind : "covariance" or "correlation"
     center : bool
     names : sequence of str, optional
     """
 
-    def __init__(
-        self,
-        X: Any,
-        kind: Literal["covariance", "correlation"] = "covariance",
-        center: bool = True,
-        names: list[str] | None = None,
-    ) -> None:
-        self._columns = DaskColumns(X)
-        super().__init__(self._columns, kind, center, names)
+    columns: DaskColumns
 
     def _groups(self, sigma: Array, threshold: float) -> list[IntArray]:
         """Return the columns of each chunk that a pair above ``threshold`` can hold: nothing moves between chunks."""
         kept = sigma * sigma.max() > threshold
-        found = [first + np.flatnonzero(kept[first:last]) for first, last in itertools.pairwise(self._columns.bounds)]
+        found = [first + np.flatnonzero(kept[first:last]) for first, last in itertools.pairwise(self.columns.bounds)]
         return [group for group in found if len(group)]
 
     def _scan(
@@ -80,7 +70,7 @@ class DaskCovariance(DataCovariance):
         margin = rounding(n, precision) + self._drift
         wanted = pairs(groups, sigma, threshold, needed, side=SIDE)
         while wave := list(itertools.islice(wanted, WAVE)):
-            gram = self._columns.gram(self.mean, self._norm * np.sqrt(n), precision)
+            gram = self.columns.gram(self.mean, self._norm * np.sqrt(n), precision)
             tasks = []
             for a, b in wave:
                 rows, cols = groups[a], groups[b]
@@ -97,7 +87,9 @@ class DaskColumns:
 
     Parameters
     ----------
-    X : dask array
+    X : (n, p) dask array
+        Chunked over rows and columns, dense or scipy.sparse. It is read again for every pass: ``X.persist()`` it if it
+        fits in the memory of the workers, on which fantope must be installed.
     """
 
     def __init__(self, X: Any) -> None:

@@ -201,15 +201,7 @@ class LocalCovariance(DataCovariance):
     names : sequence of str, optional
     """
 
-    def __init__(
-        self,
-        columns: TiledColumns,
-        kind: Literal["covariance", "correlation"] = "covariance",
-        center: bool = True,
-        names: list[str] | None = None,
-    ) -> None:
-        self._tiles = columns.tiles
-        super().__init__(columns, kind, center, names)
+    columns: TiledColumns
 
     def _scan(
         self,
@@ -220,7 +212,7 @@ class LocalCovariance(DataCovariance):
         """Yield what each tile is reduced to, one after the other."""
         sigma = self._sigma()
         groups = self._groups(sigma, threshold())
-        values_of = self._tiles(self.mean, self._norm, groups)
+        values_of = self.columns.tiles(self.mean, self._norm, groups)
         for a, b in pairs(groups, sigma, threshold, needed):
             values, margin, exact = values_of(a, b)
             rows, cols = groups[a], groups[b]

@@ -58,9 +58,9 @@ def covariance(
         raise ValueError(f"kind must be 'covariance' or 'correlation', got {kind!r}.")
     names, X = _named(X, layer)
     if _is_dask(X):
-        from fantope.operators.dask import DaskCovariance
+        from fantope.operators.dask import DaskColumns, DaskCovariance
 
-        return DaskCovariance(X, kind, center, names)
+        return DaskCovariance(DaskColumns(X), kind, center, names)
     return LocalCovariance(_columns(X), kind, center, names)
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -13,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import fantope
+from fantope.atomic import whole_file
 from fantope.reproduce.fingerprint import fingerprint
 from fantope.reproduce.machine import machine
 
@@ -96,16 +95,5 @@ def run_key(experiment: str, config: Any, module: str) -> str:
 
 def write_whole(target: Path, text: str) -> None:
     """Write a text file such that a reader, or a killed run, leaves the old one or the new one."""
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}-", dir=target.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)
-        os.replace(name, target)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8"))

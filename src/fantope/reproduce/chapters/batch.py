@@ -16,21 +16,20 @@ CLOSE = 0.01  # relative distance from the optimum's error that counts as having
 NEAR = 0.10  # … as "reasonably accurate"
 AHEAD = 0.9  # share of the time axis on which a curve has to be lower to be called ahead
 SMOOTH = 0.1  # share of upward movement up to which a curve is called mostly monotone
+HEAD = [
+    "(n, p)",
+    "method",
+    "step size",
+    "time to stay close",
+    "time of the run",
+    "error at its end",
+    "optimum's error",
+]
 
 
 def chapter(runs: Sequence[Stored]) -> Chapter:
     """Return the section on batch algorithms."""
     panels = [run.result for run in runs]
-    head = [
-        "(n, p)",
-        "method",
-        "step size",
-        "time to stay close",
-        "time of the run",
-        "error at its end",
-        "optimum's error",
-    ]
-    rows = [row for panel in panels for row in _rows(panel)]
     return Chapter(
         "Batch algorithms (figure 2)",
         [
@@ -41,7 +40,7 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
             "round. The dashed line is the error of the optimum, certified to a relative gap of 1e-5: a curve below "
             "it is not better, only not yet converged.",
             Picture("batch", "The paper's figure 2, with the default solver and the certified optimum.", draw(panels)),
-            Table(head, rows),
+            Table(HEAD, [row for panel in panels for row in rows(panel)]),
             f'"Close": the error stays within {100 * CLOSE:g} % of the optimum\'s.',
         ],
         _claims(panels),
@@ -92,12 +91,13 @@ def ahead(first: dict[str, Any], second: dict[str, Any], measure: str) -> float:
     return float(np.mean(values[0] <= values[1]))
 
 
-def _rows(panel: dict[str, Any]) -> list[list[str]]:
+def rows(panel: dict[str, Any], close: float = CLOSE) -> list[list[str]]:
+    """Return the rows of a panel in the table with HEAD."""
     goal, size = panel["error_of_optimum"], f"({panel['n']}, {panel['p']})"
-    rows = []
+    found = []
     for name, curve in panel["curves"].items():
-        arrived = arrival(curve, goal, CLOSE)
-        rows.append(
+        arrived = arrival(curve, goal, close)
+        found.append(
             [
                 size,
                 name,
@@ -109,8 +109,8 @@ def _rows(panel: dict[str, Any]) -> list[list[str]]:
             ]
         )
     time, error = panel["certified_time"], panel["certified_error"]
-    rows.append([size, "auto, certified to 1e-4", "–", duration(time), duration(time), f"{error:.4f}", f"{goal:.4f}"])
-    return rows
+    found.append([size, "auto, certified to 1e-4", "–", duration(time), duration(time), f"{error:.4f}", f"{goal:.4f}"])
+    return found
 
 
 def _claims(panels: Sequence[dict[str, Any]]) -> list[Claim]:
