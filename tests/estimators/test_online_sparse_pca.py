@@ -11,7 +11,7 @@ import fantope
 from fantope import OnlineSparsePCA
 
 
-@parametrize_with_checks([OnlineSparsePCA(), OnlineSparsePCA(algorithm="ftl")])
+@parametrize_with_checks([OnlineSparsePCA(algorithm=algorithm) for algorithm in ("online-t", "online-p", "ftl")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

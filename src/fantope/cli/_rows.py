@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
-import json
 import os
 import select
 import sys
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 CHUNK = 1 << 16
+LONGEST = (
+    1 << 26
+)  # bytes in a line; more is not a row of numbers, and a file without line breaks must not fill the memory
+LARGEST = 1e150  # a number whose square is near the end of what a float can hold spoils every sum it enters
 POLL = 0.2  # seconds between looks at a file that grows, or at whether to stop
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".npy": "npy"}
 
@@ -49,12 +52,20 @@ class Row:
     after: Position
 
 
+class Unreadable(ValueError):
+    """The input cannot be read on from here; what came before it is good."""
+
+
 def guess_format(source: str, given: str) -> str:
-    """Return the format of a source from its name, unless it was given."""
+    """Return the format of a source from its name, unless it was given; refuse what is not there or a folder."""
+    if source == "-":
+        return "csv" if given == "auto" else given
+    if not os.path.exists(source):
+        raise ValueError(f"{source}: there is no such file; pass a .csv, .tsv, .ndjson or .npy file, or - for a pipe.")
+    if os.path.isdir(source):
+        raise ValueError(f"{source} is a folder; pass one .csv, .tsv, .ndjson or .npy file, or - for a pipe.")
     if given != "auto":
         return given
-    if source == "-":
-        return "csv"
     suffixes = [suffix.lower() for suffix in Path(source).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
@@ -78,12 +89,13 @@ class Lines:
 
     def __init__(self, source: str, follow: bool, stop: Callable[[], bool]) -> None:
         self.source, self.follow, self.stop = source, follow, stop
-        self.pipe = source == "-"
+        # A named pipe, or what the shell makes of <(command), is read like standard input.
+        self.pipe = source == "-" or not os.path.isfile(source)
         self.packed = source.endswith(".gz")
         if follow and (self.pipe or self.packed):
             raise ValueError("--follow needs a plain file that grows; a pipe is followed until it closes anyway.")
         self.file: BinaryIO = (
-            sys.stdin.buffer if self.pipe else gzip.open(source, "rb") if self.packed else open(source, "rb")  # type: ignore[assignment]  # noqa: SIM115
+            _standard_input() if source == "-" else gzip.open(source, "rb") if self.packed else open(source, "rb")  # type: ignore[assignment]  # noqa: SIM115
         )
         self.buffer = b""
         self.position = Position()
@@ -91,14 +103,17 @@ class Lines:
 
     def close(self) -> None:
         """Close the file; standard input is not ours to close."""
-        if not self.pipe:
+        if self.source != "-":
             self.file.close()
 
     def seek(self, position: Position) -> None:
         """Go on from a saved position: by offset in a plain file, by counting lines elsewhere."""
         if self.pipe or self.packed:
             while self.position.line < position.line:
-                if self.next() is None:
+                if self.stop():
+                    self.halted = True
+                    return
+                if self.next() is None and not self.halted:
                     raise ValueError(
                         f"{self.source}: the input ends before line {position.line}, up to which it was used already; "
                         "pass the same input again from its start, or another --checkpoint."
@@ -128,6 +143,11 @@ class Lines:
                 self.position = Position(self.position.offset + end + 1, self.position.line + 1)
                 return line.removesuffix(b"\r"), True
             searched = len(self.buffer)
+            if searched > LONGEST:
+                raise Unreadable(
+                    f"{self.source}: line {self.position.line + 1} has more than {LONGEST >> 20} MB, where a row of "
+                    "numbers was expected; pass a text file, or --format npy"
+                )
             chunk = self._read()
             if chunk is None:
                 if not self.buffer or self.follow or self.halted:
@@ -141,10 +161,12 @@ class Lines:
         """Return some bytes, or None at the end or when asked to stop."""
         while True:
             if not self.pipe or _ready(self.file):
-                chunk = self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
+                chunk = self._some()
                 if chunk:
                     return bytes(chunk)
                 if not self.follow:
+                    # Ctrl-C ends the other side of a pipe, too: such an end is not that of the input.
+                    self.halted = self.stop()
                     return None
             if self.stop():
                 self.halted = True
@@ -152,10 +174,27 @@ class Lines:
             if not self.pipe:
                 time.sleep(POLL)
 
+    def _some(self) -> bytes:
+        try:
+            return self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
+        except (EOFError, zlib.error, OSError) as error:
+            what = "the .gz file is cut off or damaged" if self.packed else "reading failed"
+            reason = getattr(error, "strerror", None) or str(error)
+            raise Unreadable(
+                f"{self.source}: {what} after line {self.position.line} ({reason.rstrip('.')}); mend it "
+                "and start the same command again"
+            ) from None
+
     @property
     def waiting(self) -> bool:
         """Whether getting the next line may take a while: time to work on what there is."""
         return b"\n" not in self.buffer
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        raise ValueError("standard input is closed; send rows into it, or pass a file in place of -.")
+    return sys.stdin.buffer
 
 
 def _ready(file: BinaryIO) -> bool:
@@ -164,101 +203,6 @@ def _ready(file: BinaryIO) -> bool:
         return bool(select.select([file], [], [], POLL)[0])
     except (ValueError, OSError, io.UnsupportedOperation):  # not a real file: a test's replacement for stdin
         return True
-
-
-@dataclass
-class Table:
-    """Parses lines of one format; ``columns`` is known after the header or the first object."""
-
-    format: str
-    header: bool = True
-    columns: list[str] | None = None
-    width: int | None = None
-
-    @property
-    def delimiter(self) -> str:
-        """What separates fields."""
-        return "\t" if self.format == "tsv" else ","
-
-    def read_header(self, line: bytes) -> None:
-        """Take the names of the columns from the first line."""
-        names = next(csv.reader([line.decode("utf-8-sig", "replace")], delimiter=self.delimiter), [])
-        self.columns, self.width = [name.strip() for name in names], len(names)
-        if len(set(self.columns)) < len(self.columns):
-            twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
-            raise ValueError(f"line 1: the column names must differ, {twice[0]!r} comes twice; rename one.")
-
-    def parse(self, line: bytes) -> tuple[list[float] | None, str]:
-        """Return the numbers of a row, or None and what is wrong."""
-        try:
-            values = self._object(line) if self.format == "ndjson" else self._fields(line)
-        except _Bad as bad:
-            return None, str(bad)
-        if self.width is None:
-            self.width = len(values)
-        if len(values) != self.width:
-            return None, f"{len(values)} values where {self.width} were expected"
-        for k, value in enumerate(values):
-            if value - value != 0.0:  # NaN or infinity
-                return None, f"{value} in {self._name(k)}"
-        return values, ""
-
-    def _name(self, k: int) -> str:
-        return f"column {self.columns[k]!r}" if self.columns else f"column {k + 1}"
-
-    def _fields(self, line: bytes) -> list[float]:
-        text: list[Any]
-        if b'"' in line:
-            text = next(csv.reader([line.decode("utf-8", "replace")], delimiter=self.delimiter), [])
-        else:
-            text = line.split(self.delimiter.encode())
-        try:
-            return [float(each) for each in text]
-        except ValueError:
-            for k, each in enumerate(text):
-                try:
-                    float(each)
-                except ValueError:
-                    shown = each.decode("utf-8", "replace") if isinstance(each, bytes) else each
-                    if self.width is not None and len(text) != self.width:
-                        raise _Bad(f"{len(text)} values where {self.width} were expected") from None
-                    raise _Bad(f"{shown.strip()[:40]!r} is not a number, in {self._name(k)}") from None
-            raise
-
-    def _object(self, line: bytes) -> list[float]:
-        try:
-            found = json.loads(line)
-        except ValueError:
-            raise _Bad("the line is not JSON") from None
-        if isinstance(found, dict):
-            if self.columns is None and self.width is None:
-                self.columns = [str(name) for name in found]
-            if self.columns is None:
-                raise _Bad("an object where an array was expected")
-            missing = [name for name in self.columns if name not in found]
-            new = [name for name in found if name not in self.columns]
-            if missing or new:
-                raise _Bad(f"feature {missing[0]!r} is missing" if missing else f"feature {new[0]!r} is new")
-            found = [found[name] for name in self.columns]
-        if not isinstance(found, list) or any(isinstance(v, bool) or not isinstance(v, int | float) for v in found):
-            raise _Bad("values that are not numbers")
-        return [float(value) for value in found]
-
-
-class _Bad(Exception):
-    """What is wrong with a row."""
-
-
-def text_rows(lines: Lines, table: Table) -> Iterator[Row]:
-    """Yield rows of CSV, TSV or NDJSON; empty lines are passed over."""
-    while (found := lines.next()) is not None:
-        line, whole = found
-        if not line.strip():
-            continue
-        values, fault = table.parse(line)
-        if values is None and not whole:
-            fault = f"the input ends in the middle of the line ({fault})"
-        yield Row(values, fault, line[:200].decode("utf-8", "replace"), lines.position)
 
 
 class NpyRows:
@@ -272,7 +216,7 @@ class NpyRows:
 
     def __init__(self, source: str) -> None:
         self.source = source
-        self.file: BinaryIO = sys.stdin.buffer if source == "-" else open(source, "rb")  # noqa: SIM115
+        self.file: BinaryIO = _standard_input() if source == "-" else open(source, "rb")  # noqa: SIM115
         try:
             self._read_header()
         except BaseException:
@@ -292,11 +236,12 @@ class NpyRows:
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
             shape, fortran, self.dtype = read(self.file)
         except ValueError as error:
-            raise ValueError(f"{self.source}: this is not a .npy file ({error}).") from None
+            raise ValueError(f"{self.source}: this is not a .npy file ({error}); write one with numpy.save.") from None
         if len(shape) != 2 or fortran or self.dtype.kind not in "fiu":
             raise ValueError(
                 f"{self.source}: expected a two-dimensional numeric array in C order, got shape {shape}, {self.dtype}"
-                f"{', Fortran order' if fortran else ''}; save numpy.ascontiguousarray(X, dtype=float)."
+                f"{', Fortran order' if fortran else ''}; save numpy.ascontiguousarray(X, dtype=float) of shape "
+                "(samples, variables)."
             )
         self.n_rows, self.width = shape
 
@@ -314,8 +259,8 @@ class NpyRows:
                 yield Row(None, "the input ends in the middle of the row", "", after)
                 return
             values = np.frombuffer(data, dtype=self.dtype).astype(np.float64)
-            bad = np.flatnonzero(~np.isfinite(values))
-            fault = f"{values[bad[0]]} in column {bad[0] + 1}" if len(bad) else ""
+            bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
+            fault = f"{values[bad[0]]} in column {bad[0] + 1} where a finite number was expected" if len(bad) else ""
             yield Row(None if len(bad) else values.tolist(), fault, "", after)
 
     def _exactly(self, size: int) -> bytes:

@@ -21,6 +21,7 @@ DENSE_OFFSET = 120
 SLOW = 6  # block products in a call after which the next calls go to LAPACK …
 REST = 10  # … this many of them, …
 SLOW_UP_TO = 1000  # … if the matrix is not larger than this
+PART = 6  # less than 1/PART of the spectrum is cheaper to compute by itself than all of it
 BUFFER = 3  # vectors beyond the needed ones: they set the rate at which the needed ones converge
 MAX_BLOCKS = 5  # blocks in the Krylov basis before it is compressed to the leading ones
 MAX_PRODUCTS = 24  # block products before LAPACK takes over
@@ -90,7 +91,7 @@ class Eigenspace:
     def _dense(self, G: Array, enough: Callable[[Array], int]) -> tuple[Array, Array]:
         m = len(G)
         guess = m if self.basis is None else len(self.basis) + BUFFER
-        while 3 * guess < m:  # a part of the spectrum is cheaper in time and memory, if it turns out to be enough
+        while PART * guess < m:
             values, rows = largest_eigenpairs(G, guess)
             if enough(values) < guess:
                 break

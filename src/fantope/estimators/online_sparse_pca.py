@@ -13,14 +13,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fantope.online import FollowTheLeader, OnlineP, OnlineT, RegretTracker, Stream
-from fantope.online.base import Learner
+from fantope.estimators.online_learners import new_stream
+from fantope.estimators.online_rows import rows_of_mappings
+from fantope.online import FollowTheLeader, OnlineP
 from fantope.online.persist import CheckpointError, read_state, write_state
 from fantope.problem.projection import Factors
 from fantope.typing import AnyArray, Array
-
-SPARSE_FROM = 4000  # variables; from here on "auto" storage holds Online-T's matrix by its non-zeros
-SHOWN = 5  # features named in one sentence
 
 
 class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -170,7 +168,7 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def begin(self, n_features: int, names: Sequence[str] | None) -> None:
         """Settle the number of features, and their names, before the first sample; for callers that check rows."""
-        self._stream = self._new_stream(n_features)
+        self._stream = new_stream(self, n_features)
         self._cache: dict[str, Any] = {}
         self.n_features_in_ = n_features
         if names is not None:
@@ -187,38 +185,18 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Learn from one sample given as a mapping, as river's pipelines call it."""
         self.partial_fit(x)
 
-    def _new_stream(self, p: int) -> Stream:
-        d = self.n_components
-        if p == 2 and d == 2:
-            d = 1
-        if not d < p:
-            raise ValueError(
-                f"n_components must be less than the number of features, {p}, got {d}; ask for {p - 1} or fewer."
-            )
-        learner: Learner
-        if self.algorithm == "online-t":
-            storage = ("sparse" if p >= SPARSE_FROM else "dense") if self.storage == "auto" else self.storage
-            learner = OnlineT(
-                p, d, self.alpha, step_size=self.step_size, nu=self.nu, forgetting=self.forgetting,
-                storage=storage,  # type: ignore[arg-type]
-            )  # fmt: skip
-        elif self.algorithm == "online-p":
-            learner = OnlineP(p, d, self.alpha, loosen=self.loosen, forgetting=self.forgetting)
-        else:
-            learner = FollowTheLeader(p, d, self.alpha, tol=self.tol, forgetting=self.forgetting)
-        tracker = None
-        if self.track:
-            # The loss needs a constant; where none is given, the part of ν that is known beforehand.
-            tracker = RegretTracker(d, self.alpha, self.alpha * p + 1.0 if self.nu is None else self.nu, self.track)
-        return Stream(learner, self.center, self.forgetting, tracker)
-
     # --- samples in many forms -----------------------------------------------------------------------------------
 
     def _rows(self, X: Any, first: bool) -> Array:
         if isinstance(X, Mapping) and not scipy.sparse.issparse(X):  # scipy's dok format is a dictionary, too
             X = [X]
         if isinstance(X, Sequence) and len(X) and all(isinstance(x, Mapping) for x in X):
-            names, rows = self._from_mappings(X, first)
+            known = None if first else getattr(self, "feature_names_in_", None)
+            if known is None and not first:
+                raise ValueError(
+                    "X must be an array like the one first fitted, whose features had no names, got a mapping."
+                )
+            names, rows = rows_of_mappings(X, known)
             if first:
                 validate_data(self, rows, reset=True, ensure_min_features=2)
                 self.feature_names_in_ = names
@@ -226,38 +204,6 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return np.asarray(
             validate_data(self, X, reset=first, dtype=np.float64, order="C", ensure_min_features=2 if first else 1)
         )
-
-    def _from_mappings(self, samples: Sequence[Mapping[str, float]], first: bool) -> tuple[AnyArray, Array]:
-        """Return the features' names and the samples as rows in their order."""
-        if first or not hasattr(self, "feature_names_in_"):
-            if not first:
-                raise ValueError(
-                    "X must be an array like the one first fitted, whose features had no names, got a mapping."
-                )
-            names = np.array([str(name) for name in samples[0]], dtype=object)
-        else:
-            names = self.feature_names_in_
-        rows = np.empty((len(samples), len(names)))
-        known = set(names)
-        for k, sample in enumerate(samples):
-            missing = [name for name in names if name not in sample]
-            new = [str(name) for name in sample if name not in known]
-            if missing or new:
-                raise ValueError(_difference(missing, new))
-            for j, name in enumerate(names):
-                try:
-                    rows[k, j] = float(sample[name])
-                except (TypeError, ValueError):
-                    raise ValueError(
-                        f"X must hold numbers only, got {sample[name]!r} for feature {name!r}; encode or drop it first."
-                    ) from None
-        if not np.isfinite(rows).all():
-            k, j = np.argwhere(~np.isfinite(rows))[0]
-            raise ValueError(
-                f"X contains {'NaN' if np.isnan(rows[k, j]) else 'infinity'} for feature {names[j]!r}; drop or impute "
-                "such samples."
-            )
-        return names, rows
 
     # --- answers -------------------------------------------------------------------------------------------------
 
@@ -428,12 +374,15 @@ def load(file: str | os.PathLike[str]) -> OnlineSparsePCA:
 
 def load_with_header(file: str | os.PathLike[str]) -> tuple[OnlineSparsePCA, dict[str, Any]]:
     """Return the estimator and the header that goes with it."""
-    header, state = read_state(file)
+    try:
+        header, state = read_state(file)
+    except RuntimeError as error:  # a damaged byte that says "encrypted", or names another compression
+        raise CheckpointError(f"{file} is damaged ({error}).") from None
     try:
         estimator = OnlineSparsePCA(**header["parameters"])
         estimator.begin(int(header["n_features"]), header["columns"])
         estimator._stream.restore(state)
-    except (KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError) as error:
         raise CheckpointError(f"{file} lacks a part of the state ({error}); use the file before it.") from None
     return estimator, header
 
@@ -441,14 +390,3 @@ def load_with_header(file: str | os.PathLike[str]) -> tuple[OnlineSparsePCA, dic
 def _plain(value: Any) -> Any:
     """Return a number as Python's own type, which JSON can hold."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _difference(missing: list[Any], new: list[str]) -> str:
-    """Return a sentence on features that are missing or new."""
-    parts = []
-    for what, names in (("lacks", missing), ("has the new", new)):
-        if names:
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            shown = ", ".join(repr(str(name)) for name in names[:SHOWN])
-            parts.append(f"{what} feature{'s' if len(names) > 1 else ''} {shown}{more}")
-    return f"X {' and '.join(parts)}; every sample must have the features first fitted (drop new, impute missing ones)."

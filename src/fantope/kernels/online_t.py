@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from fantope.kernels.build import PARALLEL_FROM
+from fantope.kernels.build import PARALLEL_FROM, twin
 
 WIDTH = 24  # vectors in the search space for the two extreme eigenpairs
 START = 4  # of which it starts from: the last two eigenvectors, the sample, a fixed probe
@@ -69,9 +69,9 @@ def _product(A, V, first, last, out):  # type: ignore[no-untyped-def]
 
 
 advance_serial = njit(cache=True, nogil=True, fastmath=FAST)(_advance)
-advance_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(_advance)
+advance_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(twin(_advance))
 product_serial = njit(cache=True, nogil=True, fastmath=FAST)(_product)
-product_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(_product)
+product_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(twin(_product))
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numba import njit, prange
 
+from fantope.kernels.build import twin
+
 
 def _entries_above(tile, scale_rows, scale_cols, margin, alpha, skip_lower):  # type: ignore[no-untyped-def]
     n, m = tile.shape
@@ -36,7 +38,7 @@ def _entries_above(tile, scale_rows, scale_cols, margin, alpha, skip_lower):  # 
 
 
 _serial = njit(cache=True, nogil=True)(_entries_above)
-_parallel = njit(cache=True, nogil=True, parallel=True)(_entries_above)
+_parallel = njit(cache=True, nogil=True, parallel=True)(twin(_entries_above))
 
 
 def entries_above(

@@ -45,15 +45,16 @@ class Anderson:
         held = min(self.n_differences, self.memory)
         gram = self.gram[:held, :held].copy()
         gram.flat[:: held + 1] += RIDGE * max(float(np.trace(gram)), 1e-300)
-        weights = np.linalg.solve(gram, self.of_residuals[:held] @ residual.ravel())
-        return image - (weights @ self.of_images[:held]).reshape(image.shape)
+        weights = np.linalg.solve(gram, self.of_residuals[:held] @ residual.ravel().astype(np.float32))
+        return image - (weights.astype(np.float32) @ self.of_images[:held]).reshape(image.shape)
 
     def _remember(self, image: Array, residual: Array) -> None:
         """Put the newest differences in the place of the oldest; one row of the Gram matrix changes with them."""
         assert self.last is not None
         if self.n_differences == 0:
             shape = (self.memory, image.size)
-            self.of_images, self.of_residuals = np.empty(shape), np.empty(shape)
+            # Single precision: a step is a correction of the image, no more exact than its seven digits.
+            self.of_images, self.of_residuals = np.empty(shape, np.float32), np.empty(shape, np.float32)
             self.gram = np.empty((self.memory, self.memory))
         at = self.n_differences % self.memory
         np.subtract(image.ravel(), self.last[0].ravel(), out=self.of_images[at])

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fantope.eigen import one_blas_thread
-from fantope.online.base import IterateTerms, SampleCount, State, check_forgetting
+from fantope.online.base import State
+from fantope.online.leader import Leader
 from fantope.online.subproblem import Certified, Subproblem, Warm, solve_subproblem
-from fantope.problem.projection import Factors, compress
 from fantope.typing import Array
 
 RECORDS = 1000  # how many of the latest records are kept: storage must not grow with t
@@ -44,7 +43,7 @@ class SubproblemRecord:
         return self.gap <= self.tolerance
 
 
-class OnlineP:
+class OnlineP(Leader):
     """Generalised mirror descent: X_t maximises ⟨S_{1:t}, X⟩ − λ‖X‖₁ − ‖X‖²_{r,r}/(2√t) over the Fantope.
 
     Parameters
@@ -75,16 +74,10 @@ class OnlineP:
     ) -> None:
         if not (math.isfinite(loosen) and loosen > 0.0):
             raise ValueError(f"loosen must be a finite number above 0 (1 is the theorem's tolerance), got {loosen}.")
-        p = n_features
-        self.n_features, self.n_components, self.alpha = p, n_components, float(alpha)
+        super().__init__(n_features, n_components, alpha, forgetting)
         self.loosen, self.max_iter = float(loosen), max_iter
-        self.n_samples = 0
-        self.count = SampleCount(check_forgetting(forgetting))
-        self.S = np.zeros((p, p))
-        self.warm = Warm(np.zeros((p, p)), 0.0, 0.0)
+        self.warm = Warm(np.zeros_like(self.S), 0.0, 0.0)
         self.records: deque[SubproblemRecord] = deque(maxlen=RECORDS)
-        self.n_unmet = 0
-        self._vectors, self._weights = np.zeros((0, p)), np.zeros(0)
 
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other."""
@@ -93,14 +86,14 @@ class OnlineP:
                 self._update(z)
 
     def _update(self, z: Array) -> None:
-        self.n_samples += 1
-        self.S += (np.outer(z, z) - self.S) * self.count.advance()
+        self._see(z)
         trace = float(self.S.trace())
         if trace <= 0.0:
             return  # nothing has varied yet, every X is as good
-        if self.warm.rho == 0.0:
-            # tr S is the scale of S − D over that of X; 0.3 times it took a third more iterations, 3 times 8 % more.
-            self.warm.rho = trace
+        if not trace <= self.warm.rho <= 4.0 * trace:
+            # tr S is the scale of S − D over that of X; at p = 400 twice that needs fewest iterations. A stream whose
+            # scale has drifted starts afresh, which costs little: a sample moves the optimum far.
+            self.warm = Warm(np.zeros_like(self.S), 2.0 * trace, 0.0)
         problem = Subproblem(self.S, self.n_components, self.alpha, self.count.effective)
         found = solve_subproblem(problem, self.warm, self.loosen * problem.tolerance, max_iter=self.max_iter)
         self._take(found)
@@ -111,51 +104,23 @@ class OnlineP:
         self.records.append(record)
         self.n_unmet += not record.met
 
-    def iterate(self) -> Array:
-        """Return X_t as a dense array."""
-        return np.asarray((self._vectors.T * self._weights) @ self._vectors)
-
-    def estimate(self) -> Factors:
-        """Return X_t, the answer of Algorithm 3, by its eigenpairs."""
-        d = self.n_components
-        if not len(self._weights):
-            return Factors(np.arange(d), np.eye(d), np.ones(d))
-        return compress(Factors(np.arange(self.n_features), self._vectors.copy(), self._weights.copy()))
-
-    def covariance(self, rows: Any) -> Array:
-        """Return S_{1:t} on ``rows``."""
-        return np.asarray(self.S[np.ix_(rows, rows)])
-
-    def terms(self, z: Array) -> IterateTerms:
-        """Return zᵀX_t z and ‖X_t‖₁; X_t is in the Fantope by construction."""
-        X = self.iterate()
-        return IterateTerms(float(z @ X @ z), float(np.abs(X).sum()), 0.0)
-
     def state(self) -> State:
         """Return everything that later results depend on."""
         basis = self.warm.basis
         return {
-            "n_samples": self.n_samples,
-            "effective": self.count.effective,
-            "n_unmet": self.n_unmet,
-            "S": self.S,
+            **super().state(),
             "z": self.warm.z,
             "rho": self.warm.rho,
             "norm": self.warm.norm,
             "basis": np.zeros((0, self.n_features)) if basis is None else basis,
-            "vectors": self._vectors,
-            "weights": self._weights,
             "records": np.array([[r.sample, r.gap, r.tolerance, r.n_iter] for r in self.records]).reshape(-1, 4),
         }
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
-        self.n_samples, self.n_unmet = int(state["n_samples"]), int(state["n_unmet"])
-        self.count.effective = float(state["effective"])
-        self.S = np.array(state["S"])
+        super().restore(state)
         basis = np.array(state["basis"])
         self.warm = Warm(np.array(state["z"]), float(state["rho"]), float(state["norm"]), basis if len(basis) else None)
-        self._vectors, self._weights = np.array(state["vectors"]), np.array(state["weights"])
         self.records = deque(
             (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in state["records"]), maxlen=RECORDS
         )

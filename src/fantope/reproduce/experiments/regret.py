@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import Any
 
 from fantope.online import FollowTheLeader, OnlineP, RegretTracker, Stream
@@ -36,29 +38,43 @@ class Regret:
 
 
 def run(config: Regret, report: Report) -> dict[str, Any]:
-    """Judge each X_t on the sample that follows; λ = 0.5√(log p / T)."""
+    """Judge each X_t on the sample that follows; λ = 0.5√(log p / T).
+
+    The two methods run side by side: matrices of this size leave a second core idle.
+    """
     p, T = config.p, config.T
     alpha = penalty(T, p)
     sim = simulate(T + 1, p, random_state=config.seed)
-    curves: dict[str, list[float]] = {}
-    seconds: dict[str, float] = {}
     learners: dict[str, FollowTheLeader | OnlineP] = {
         "FTL": FollowTheLeader(p, 2, alpha),
         "Online-P": OnlineP(p, 2, alpha, loosen=config.loosen),
     }
-    for k, (name, learner) in enumerate(learners.items()):
+    done = dict.fromkeys(learners, 0)
+    stopped = Event()
+
+    def follow(name: str) -> tuple[list[float], float]:
         tracker = RegretTracker(2, alpha, 1.0, 1, sim.projection)
-        stream = Stream(learner, False, 1.0, tracker)
+        stream = Stream(learners[name], False, 1.0, tracker)
         curve, began = [], time.perf_counter()
-        for t, z in enumerate(sim.Z):
-            report((k + t / (T + 1)) / 2, f"{name}, sample {t} of {T}")
+        for z in sim.Z:
+            if stopped.is_set():
+                break
             stream.update_many(z[None])
             curve.append(tracker.regret())
+            done[name] += 1
+            report(sum(done.values()) / (2 * T + 2), ", ".join(f"{key} {n} of {T + 1}" for key, n in done.items()))
         # Before the second sample nothing has been judged.
-        curves[name], seconds[name] = plain(curve[1:]), plain(time.perf_counter() - began, 4)
+        return plain(curve[1:]), plain(time.perf_counter() - began, 4)
+
+    with ThreadPoolExecutor(len(learners)) as pool:
+        running = {name: pool.submit(follow, name) for name in learners}
+        try:
+            results = {name: future.result() for name, future in running.items()}
+        finally:
+            stopped.set()  # an interrupt, or the failure of one, ends the other at its next sample
     return {
         "alpha": alpha,
-        "regret": curves,
-        "seconds": seconds,
+        "regret": {name: curve for name, (curve, _) in results.items()},
+        "seconds": {name: seconds for name, (_, seconds) in results.items()},
         "unmet": {name: learner.n_unmet for name, learner in learners.items()},
     }

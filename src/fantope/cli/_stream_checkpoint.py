@@ -1,0 +1,128 @@
+"""Checkpoints of `fantope stream`: the state and how far in the input it is; written, read back, refused."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fantope.cli._console import complain
+from fantope.cli._rows import Position
+
+if TYPE_CHECKING:
+    from fantope.estimators.online_sparse_pca import OnlineSparsePCA
+
+
+@dataclass
+class Progress:
+    """What was done with the input so far; saved with the state."""
+
+    position: Position = field(default_factory=Position)
+    bad_rows: int = 0
+    log_size: int = 0
+    fingerprint: str = ""
+
+    def saved(self) -> dict[str, Any]:
+        """Return it as plain values, with the version that wrote it."""
+        return {"fantope": version("fantope"), **asdict(self)}
+
+
+@dataclass
+class Resumed:
+    """What a checkpoint brought back."""
+
+    estimator: OnlineSparsePCA
+    columns: list[str] | None
+    progress: Progress
+    sound: bool  # whether the newest file was the one used, and is worth keeping as the one before
+
+
+class _Unusable(Exception):
+    """A checkpoint that cannot be read; the one before it may do."""
+
+
+def writable(folder: Path, option: str) -> None:
+    """Make a folder and try to write there: better now than after hours of rows."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise ValueError(
+            f"{folder}: the folder cannot be written to ({error.strerror}); choose another place with {option}."
+        ) from None
+
+
+def save(path: Path, estimator: OnlineSparsePCA, progress: Progress, keep_previous: bool) -> None:
+    """Write a checkpoint; one that cannot be written leaves those before it as they are."""
+    from fantope.estimators.online_sparse_pca import save_estimator
+
+    try:
+        save_estimator(estimator, path, position=progress.saved(), keep_previous=keep_previous)
+    except OSError as error:
+        raise ValueError(
+            f"{path}: the checkpoint after {estimator.n_samples_seen_} samples cannot be written ({error.strerror}); "
+            "the one before it, if any, is kept. Mend that and start the same command to go on."
+        ) from None
+
+
+def resume(path: Path, wanted: OnlineSparsePCA) -> Resumed | None:
+    """Return what the checkpoint holds, or the one before it where it is damaged; None if there is none."""
+    from fantope.online.persist import previous
+
+    candidates = [file for file in (path, previous(path)) if file.exists()]
+    for number, file in enumerate(candidates):
+        try:
+            return _load(file, wanted, sound=number == 0)
+        except _Unusable as error:
+            if number + 1 < len(candidates):
+                complain(f"{error}; going on from the checkpoint before it.")
+                continue
+            raise ValueError(
+                f"{error}; choose another --checkpoint, or remove the file if it is one and start afresh."
+            ) from None
+    return None
+
+
+def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
+    from fantope.estimators.online_sparse_pca import load_with_header
+    from fantope.online.persist import CheckpointError
+
+    try:
+        found, header = load_with_header(file)
+    except CheckpointError as error:
+        if "format version" in str(error):
+            raise
+        raise _Unusable(str(error).rstrip(".")) from None
+    saved = header.get("position")
+    if saved is None:
+        raise ValueError(
+            f"{file}: this is a saved estimator without a position in an input, not a checkpoint; choose another "
+            "--checkpoint."
+        )
+    if saved["fantope"] != version("fantope"):
+        raise ValueError(
+            f"{file}: the checkpoint was made by fantope {saved['fantope']}, this is {version('fantope')}, whose "
+            "results may differ in the last digits; use that version, or another --checkpoint."
+        )
+    wanted = estimator.get_params()
+    differing = [
+        f"{name} was {value!r} and is {wanted[name]!r}"
+        for name, value in found.get_params().items()
+        if wanted[name] != value
+    ]
+    if differing:
+        raise ValueError(
+            f"{file}: the checkpoint was made with other parameters ({'; '.join(differing)}); pass the same ones, "
+            "or another --checkpoint."
+        )
+    progress = Progress(Position(**saved["position"]), saved["bad_rows"], saved["log_size"], saved["fingerprint"])
+    return Resumed(found, header["columns"], progress, sound)
+
+
+def cut_log(log: Path, size: int) -> None:
+    """Forget bad rows logged after the checkpoint: they will be met again."""
+    if log.exists():
+        os.truncate(log, min(size, log.stat().st_size))

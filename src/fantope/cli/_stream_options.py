@@ -1,0 +1,151 @@
+"""The options of `fantope stream`: what they are, and which of them go together."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from fantope.cli._coexpress_options import given
+from fantope.cli._rows import guess_format
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fantope.estimators.online_sparse_pca import OnlineSparsePCA
+
+Function = TypeVar("Function", bound="Callable[..., Any]")
+
+COUNT, POSITIVE, NOT_NEGATIVE = click.IntRange(min=1), click.FloatRange(min=0, min_open=True), click.FloatRange(min=0)
+
+# Those of the estimator; each is its constructor's parameter of the same name, -d/--components is n_components.
+LEARNING = (
+    click.option("-d", "--components", "n_components", type=COUNT, default=2, show_default=True,
+                 help="Number of components."),
+    click.option("-a", "--alpha", type=NOT_NEGATIVE, default=0.1, show_default=True, help="Penalty."),
+    click.option("--algorithm", type=click.Choice(["online-t", "online-p", "ftl"]), default="online-t",
+                 show_default=True, help="online-t: fast; online-p: accurate, slow; ftl: to compare with."),
+    click.option("--center/--no-center", default=True, show_default=True, help="Subtract a running mean."),
+    click.option("--forgetting", type=click.FloatRange(min=0, max=1, min_open=True), default=1.0, show_default=True,
+                 help="Weight of the past per sample."),
+    click.option("--step-size", type=POSITIVE, help="Online-T: the first step.  [default: from the data]"),
+    click.option("--nu", type=POSITIVE, help="Price of leaving the Fantope.  [default: from the data]"),
+    click.option("--loosen", type=POSITIVE, default=1.0, show_default=True, help="Online-P: factor on the tolerance."),
+    click.option("--tol", type=POSITIVE, default=1e-3, show_default=True, help="FTL: relative gap of each solve."),
+    click.option("--storage", type=click.Choice(["auto", "dense", "sparse"]), default="auto", show_default=True,
+                 help="Online-T: how its matrix is held; auto is sparse from 4,000 variables on."),
+    click.option("--track", type=click.IntRange(min=0), default=0, show_default=True,
+                 help="Judge the regret every so many samples; 0: off."),
+)  # fmt: skip
+
+RUNNING = (
+    click.option("--format", "form", type=click.Choice(["auto", "csv", "tsv", "ndjson", "npy"]), default="auto",
+                 help="Of the input; from the name by default, csv for standard input."),
+    click.option("--no-header", is_flag=True, help="CSV, TSV: the first line is data."),
+    click.option("--follow", is_flag=True, help="Wait for more rows at the end of the file."),
+    click.option("--idle-timeout", type=POSITIVE, default=math.inf,
+                 help="With --follow, end after so many idle seconds."),
+    click.option("--max-samples", type=COUNT, help="End once so many samples were used in all."),
+    click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to save and resume from."),
+    click.option("--checkpoint-every", type=COUNT, default=10_000, show_default=True,
+                 help="Samples between checkpoints."),
+    click.option("--checkpoint-seconds", type=POSITIVE, default=30.0, show_default=True,
+                 help="Seconds between checkpoints."),
+    click.option("--snapshots", type=click.Path(path_type=Path, file_okay=False), help="Folder for snapshots."),
+    click.option("--snapshot-every", type=COUNT, help="Samples between snapshots."),
+    click.option("--snapshot-seconds", type=POSITIVE, help="Seconds between snapshots."),
+    click.option("--bad-rows", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
+                 help="What to do with rows that are not numbers, or not as many as expected."),
+    click.option("--bad-rows-log", type=click.Path(path_type=Path, dir_okay=False),
+                 help="File for skipped rows.  [default: DATA.bad-rows.txt]"),
+    click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the final result."),
+)  # fmt: skip
+
+ALGORITHM_OF = {"step_size": "online-t", "storage": "online-t", "loosen": "online-p", "tol": "ftl"}
+
+
+@dataclass
+class Options:
+    """What the command line said beyond the estimator's parameters."""
+
+    source: str
+    format: str
+    follow: bool
+    header: bool
+    checkpoint: Path | None
+    every: int
+    seconds: float
+    snapshots: Path | None
+    snapshot_every: int
+    snapshot_seconds: float
+    bad_log: Path | None  # None: stop at the first bad row
+    max_samples: int | None
+    idle: float
+
+
+def stream_options(function: Function) -> Function:
+    """Add the options to the command."""
+    for option in reversed(LEARNING + RUNNING):
+        function = option(function)
+    return function
+
+
+def take_options(context: click.Context, source: str, values: dict[str, Any]) -> tuple[Options, OnlineSparsePCA]:
+    """Return what the command line asks for; an option that nothing would read is refused."""
+    from fantope.estimators.online_sparse_pca import OnlineSparsePCA
+
+    estimator = OnlineSparsePCA(**{name: values[name] for name in OnlineSparsePCA().get_params()})
+    estimator._validate_params()  # NaN and infinity are within click's ranges
+    form = guess_format(source, values["form"])
+    _check_algorithm(context, estimator)
+    _check_company(context, values, form)
+    log = values["bad_rows_log"]
+    if values["bad_rows"] == "skip" and log is None:
+        log = Path(("stdin" if source == "-" else source) + ".bad-rows.txt")
+    options = Options(
+        source, form, values["follow"], not values["no_header"], values["checkpoint"], values["checkpoint_every"],
+        values["checkpoint_seconds"], values["snapshots"], values["snapshot_every"] or 0,
+        values["snapshot_seconds"] or math.inf, log, values["max_samples"], values["idle_timeout"],
+    )  # fmt: skip
+    return options, estimator
+
+
+def _check_algorithm(context: click.Context, estimator: OnlineSparsePCA) -> None:
+    for name, algorithm in ALGORITHM_OF.items():
+        if given(context, name) and estimator.algorithm != algorithm:
+            raise click.UsageError(
+                f"{_flag(name)} is for --algorithm {algorithm}, but the algorithm is {estimator.algorithm}; leave it "
+                f"out, or pass --algorithm {algorithm}."
+            )
+    if given(context, "nu") and estimator.algorithm != "online-t" and not estimator.track:
+        raise click.UsageError(
+            f"--nu is for --algorithm online-t and for the regret, but the algorithm is {estimator.algorithm} and the "
+            "regret is not judged; leave it out, or pass --track."
+        )
+
+
+def _check_company(context: click.Context, values: dict[str, Any], form: str) -> None:
+    """Refuse options whose partner is missing: nothing would come of them."""
+    partners = {
+        "idle_timeout": ("--follow", values["follow"]),
+        "checkpoint_every": ("--checkpoint FILE", values["checkpoint"]),
+        "checkpoint_seconds": ("--checkpoint FILE", values["checkpoint"]),
+        "snapshot_every": ("--snapshots FOLDER", values["snapshots"]),
+        "snapshot_seconds": ("--snapshots FOLDER", values["snapshots"]),
+        "bad_rows_log": ("--bad-rows skip", values["bad_rows"] == "skip"),
+        "snapshots": ("--snapshot-every or --snapshot-seconds", values["snapshot_every"] or values["snapshot_seconds"]),
+    }
+    for name, (partner, there) in partners.items():
+        if given(context, name) and not there:
+            raise click.UsageError(f"{_flag(name)} does nothing without {partner}; leave it out, or add that.")
+    if values["no_header"] and form not in ("csv", "tsv"):
+        raise click.UsageError(f"--no-header is for csv and tsv, but the format is {form}; leave it out.")
+    if values["follow"] and form == "npy":
+        raise click.UsageError("--follow needs csv, tsv or ndjson: a .npy file says how many rows it has.")
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")

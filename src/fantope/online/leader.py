@@ -1,0 +1,77 @@
+"""What the methods share that keep S_{1:t} and a factored X_t: follow the leader, and Online-P."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fantope.online.base import IterateTerms, SampleCount, State, check_forgetting
+from fantope.problem.projection import Factors, compress
+from fantope.typing import Array
+
+
+class Leader:
+    """X_t maximises a function of S_{1:t} over the Fantope and is held by its eigenpairs.
+
+    Parameters
+    ----------
+    n_features, n_components : int
+    alpha : float
+        λ.
+    forgetting : float
+        A sample k steps back weighs forgetting^k.
+    """
+
+    def __init__(self, n_features: int, n_components: int, alpha: float, forgetting: float) -> None:
+        p = n_features
+        self.n_features, self.n_components, self.alpha = p, n_components, float(alpha)
+        self.n_samples = 0
+        self.n_unmet = 0
+        self.count = SampleCount(check_forgetting(forgetting))
+        self.S = np.zeros((p, p))
+        self._vectors, self._weights = np.zeros((0, p)), np.zeros(0)
+
+    def _see(self, z: Array) -> None:
+        """Take a sample into S_{1:t}."""
+        self.n_samples += 1
+        self.S += (np.outer(z, z) - self.S) * self.count.advance()
+
+    def iterate(self) -> Array:
+        """Return X_t as a dense array."""
+        X = (self._vectors.T * self._weights) @ self._vectors
+        return np.asarray(0.5 * (X + X.T))
+
+    def estimate(self) -> Factors:
+        """Return X_t by its eigenpairs."""
+        d = self.n_components
+        if not len(self._weights):
+            return Factors(np.arange(d), np.eye(d), np.ones(d))
+        return compress(Factors(np.arange(self.n_features), self._vectors.copy(), self._weights.copy()))
+
+    def covariance(self, rows: Any) -> Array:
+        """Return S_{1:t} on ``rows``."""
+        return np.asarray(self.S[np.ix_(rows, rows)])
+
+    def terms(self, z: Array) -> IterateTerms:
+        """Return zᵀX_t z and ‖X_t‖₁; X_t is in the Fantope by construction."""
+        X = self.iterate()
+        return IterateTerms(float(z @ X @ z), float(np.abs(X).sum()), 0.0)
+
+    def state(self) -> State:
+        """Return everything that later results depend on."""
+        return {
+            "n_samples": self.n_samples,
+            "effective": self.count.effective,
+            "n_unmet": self.n_unmet,
+            "S": self.S,
+            "vectors": self._vectors,
+            "weights": self._weights,
+        }
+
+    def restore(self, state: State) -> None:
+        """Take over a saved state."""
+        self.n_samples, self.n_unmet = int(state["n_samples"]), int(state["n_unmet"])
+        self.count.effective = float(state["effective"])
+        self.S = np.array(state["S"])
+        self._vectors, self._weights = np.array(state["vectors"]), np.array(state["weights"])
