@@ -16,6 +16,7 @@ from fantope.reproduce.chapters import online as online_chapter
 from fantope.reproduce.chapters import regret as regret_chapter
 from fantope.reproduce.chapters import setting as setting_chapter
 from fantope.reproduce.chapters.base import Picture, Table, Verdict
+from fantope.reproduce.experiments import regret as regret_experiment
 from fantope.reproduce.experiments.batch import Batch
 from fantope.reproduce.experiments.beyond import Beyond
 from fantope.reproduce.experiments.bounds import Bounds
@@ -236,3 +237,12 @@ def test_application_claims_come_from_the_stored_analysis():
 def test_configs_name_their_runs():
     assert replace(Regret(), seed=4).label == "p400-T100-seed4"
     assert Beyond("recovery", 50, 60, (8.0, 5.0)).label == "recovery-n50-p60-s8-seed0"
+
+
+def test_regret_is_the_same_in_processes_side_by_side(monkeypatch):
+    config = Regret(p=40, T=6, loosen=100.0)
+    alone = regret_experiment.run(config, lambda fraction, text: None)
+    monkeypatch.setattr(regret_experiment, "SIDE_BY_SIDE_FROM", 0)
+    monkeypatch.setattr(regret_experiment, "_follow", None)  # nothing is computed in this process
+    together = regret_experiment.run(config, lambda fraction, text: None)
+    assert together["regret"] == alone["regret"] and together["unmet"] == alone["unmet"]

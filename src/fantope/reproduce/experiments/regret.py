@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from fantope.online import FollowTheLeader, OnlineP, RegretTracker, Stream
 from fantope.reproduce.base import Report
 from fantope.reproduce.experiments.common import penalty, plain
 from fantope.simulation import simulate
+
+METHODS = ("FTL", "Online-P")
+SIDE_BY_SIDE_FROM = 200  # variables; below it starting processes takes longer than they save
+
+_shared: list[Any] = []  # in a process of its own: the counters and the signal to end
 
 
 @dataclass(frozen=True)
@@ -38,43 +46,74 @@ class Regret:
 
 
 def run(config: Regret, report: Report) -> dict[str, Any]:
-    """Judge each X_t on the sample that follows; λ = 0.5√(log p / T).
+    """Judge each X_t of both methods on the sample that follows; λ = 0.5√(log p / T)."""
+    steps = len(METHODS) * (config.T + 1)
 
-    The two methods run side by side: matrices of this size leave a second core idle.
-    """
+    def tell(done: Sequence[int]) -> None:
+        counted = zip(METHODS, done, strict=True)
+        report(sum(done) / steps, ", ".join(f"{name} {n} of {config.T + 1}" for name, n in counted))
+
+    if config.p < SIDE_BY_SIDE_FROM:
+        counts = [0] * len(METHODS)
+        results = [_follow(config, k, counts, lambda: tell(counts)) for k in range(len(METHODS))]
+    else:
+        results = _side_by_side(config, tell)
+    curves, seconds, unmet = zip(*results, strict=True)
+    return {
+        "alpha": penalty(config.T, config.p),
+        "regret": dict(zip(METHODS, curves, strict=True)),
+        "seconds": dict(zip(METHODS, seconds, strict=True)),
+        "unmet": dict(zip(METHODS, unmet, strict=True)),
+    }
+
+
+def _follow(
+    config: Regret, k: int, counts: Any, tell: Callable[[], None], ended: Callable[[], bool] = lambda: False
+) -> tuple[list[float], float, int]:
+    """Return the regret after each judged sample of the k-th method, the seconds it took and unmet tolerances."""
     p, T = config.p, config.T
     alpha = penalty(T, p)
     sim = simulate(T + 1, p, random_state=config.seed)
-    learners: dict[str, FollowTheLeader | OnlineP] = {
-        "FTL": FollowTheLeader(p, 2, alpha),
-        "Online-P": OnlineP(p, 2, alpha, loosen=config.loosen),
-    }
-    done = dict.fromkeys(learners, 0)
-    stopped = Event()
+    learner = OnlineP(p, 2, alpha, loosen=config.loosen) if METHODS[k] == "Online-P" else FollowTheLeader(p, 2, alpha)
+    tracker = RegretTracker(2, alpha, 1.0, 1, sim.projection)
+    stream = Stream(learner, False, 1.0, tracker)
+    curve, began = [], time.perf_counter()
+    for z in sim.Z:
+        if ended():
+            break
+        stream.update_many(z[None])
+        curve.append(tracker.regret())
+        counts[k] += 1
+        tell()
+    # Before the second sample nothing has been judged.
+    return plain(curve[1:]), plain(time.perf_counter() - began, 4), learner.n_unmet
 
-    def follow(name: str) -> tuple[list[float], float]:
-        tracker = RegretTracker(2, alpha, 1.0, 1, sim.projection)
-        stream = Stream(learners[name], False, 1.0, tracker)
-        curve, began = [], time.perf_counter()
-        for z in sim.Z:
-            if stopped.is_set():
-                break
-            stream.update_many(z[None])
-            curve.append(tracker.regret())
-            done[name] += 1
-            report(sum(done.values()) / (2 * T + 2), ", ".join(f"{key} {n} of {T + 1}" for key, n in done.items()))
-        # Before the second sample nothing has been judged.
-        return plain(curve[1:]), plain(time.perf_counter() - began, 4)
 
-    with ThreadPoolExecutor(len(learners)) as pool:
-        running = {name: pool.submit(follow, name) for name in learners}
+def _side_by_side(config: Regret, tell: Callable[[Sequence[int]], None]) -> list[tuple[list[float], float, int]]:
+    """Run the methods at once: neither uses a second core, and LAPACK's wrappers keep other threads waiting."""
+    context = multiprocessing.get_context("spawn")
+    counts, ended = context.Array("i", len(METHODS)), context.Event()
+    with ProcessPoolExecutor(len(METHODS), context, _receive, (counts, ended)) as pool:
+        running = [pool.submit(_in_process, config, k) for k in range(len(METHODS))]
         try:
-            results = {name: future.result() for name, future in running.items()}
+            while wait(running, timeout=0.5, return_when=FIRST_EXCEPTION).not_done:
+                if any(each.done() and each.exception() for each in running):
+                    break
+                tell(counts[:])
+            return [each.result() for each in running]
         finally:
-            stopped.set()  # an interrupt, or the failure of one, ends the other at its next sample
-    return {
-        "alpha": alpha,
-        "regret": {name: curve for name, (curve, _) in results.items()},
-        "seconds": {name: seconds for name, (_, seconds) in results.items()},
-        "unmet": {name: learner.n_unmet for name, learner in learners.items()},
-    }
+            ended.set()  # after an interrupt, or the failure of one, the other ends with its next sample
+
+
+def _receive(counts: Any, ended: Any) -> None:
+    """Keep, in a new process, what it shares with the one that started it."""
+    _shared.extend((counts, ended))
+
+
+def _in_process(config: Regret, k: int) -> tuple[list[float], float, int]:
+    counts, ended = _shared
+    parent = multiprocessing.parent_process()
+    with threadpool_limits(1, "blas"):
+        return _follow(
+            config, k, counts, lambda: None, lambda: ended.is_set() or parent is None or not parent.is_alive()
+        )
