@@ -17,7 +17,8 @@ from fantope.reproduce.machine import Background, machine
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 # A module has run(quick) → JSON-ready dict and report(result) → Markdown; draw(result, file) if it has a picture.
-NAMES = ("engine", "scaling", "memory", "figure2", "comparison", "scale")
+NAMES = ("engine", "scaling", "memory", "figure2", "comparison")
+PAGES = ("scale", "online", "coexpression")  # these fill pages of their own; real data where they are at hand
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -27,7 +28,8 @@ def main(argv: list[str] | None = None) -> int:
         "--quick", action="store_true",
         help="small sizes, to see that everything runs; the report goes to benchmarks/results/raw/quick/ instead",
     )  # fmt: skip
-    parser.add_argument("--only", action="append", choices=NAMES, metavar="NAME", help=f"one of {', '.join(NAMES)}")
+    every = NAMES + PAGES
+    parser.add_argument("--only", action="append", choices=every, metavar="NAME", help=f"one of {', '.join(every)}")
     chosen = parser.parse_args(argv)
     modules = {name: import_module(f"benchmarks.{name}") for name in NAMES}
     folder = RESULTS / "raw" / "quick" if chosen.quick else RESULTS
@@ -39,7 +41,10 @@ def main(argv: list[str] | None = None) -> int:
     code = source()
     print(f"source {code}; warming up", flush=True)
     warm_up()
-    for name in chosen.only or NAMES:
+    for name in chosen.only or every:
+        if name in PAGES:
+            import_module(f"benchmarks.{name}").PAGE.main(["--quick"] if chosen.quick else [])
+            continue
         background = Background()
         began = time.perf_counter()
         print(f"{name} ...", flush=True)
@@ -59,9 +64,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def _stored(folder: Path) -> dict[str, dict[str, Any]]:
     files = {name: folder / f"{name}.json" for name in NAMES}
-    found = {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.exists()}
-    # `python -m benchmarks.scale` run by itself stores its cases in another form, for a page of its own.
-    return {name: result for name, result in found.items() if "source" in result}
+    return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items() if file.exists()}
 
 
 if __name__ == "__main__":

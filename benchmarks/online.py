@@ -1,12 +1,11 @@
-"""Costs of the online algorithms, as ratios within one run.
+"""Streams: what a step costs, what it holds in memory, and a million rows through `fantope stream`.
 
-python -m benchmarks.online                  # steps, memory, sparse curve; about a minute
-python -m benchmarks.online --soak 1000000   # rows through `fantope stream` at p = 100, memory sampled
+`python -m benchmarks.online [--quick] [CASE …]`. Costs are ratios within one run. The tables go to docs/online.md, the
+figures to benchmarks/results/online.json. The pictures of real streams are `python -m benchmarks.online_figures`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import subprocess
@@ -15,16 +14,26 @@ import tempfile
 import time
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import psutil
+import scipy.linalg
 
+from benchmarks.cases import Case, Page
+from benchmarks.memory import peak, reset_peak, resident
+from benchmarks.timing import Array, clock, seconds, table
 from fantope.eigen import one_blas_thread
-from fantope.online import OnlineP, OnlineT
+from fantope.online import OnlineP, OnlineT, RegretTracker, Stream
 from fantope.simulation import simulate
 
+BLOCK = 5000  # rows that the soak sends at a time
+PERIODS = 4  # of a stream of Online-P: whether a step costs more later on
 
-def online_t_step(p: int = 1600, warm: int = 150, n: int = 40) -> dict[str, float]:
-    """Median cost of a step over that of ``X += outer(z, z)``, alternating, after ``warm`` steps."""
+
+def online_t(quick: bool) -> dict[str, Any]:
+    """One step against ``X += outer(z, z)``, alternating, after some steps have filled the matrix."""
+    p, warm, n = (200, 20, 10) if quick else (1600, 150, 40)
     Z = simulate(warm + n, p).Z
     learner = OnlineT(p, 2, 0.5 * math.sqrt(math.log(p) / 1000))
     learner.update_many(Z[:2])  # compilation
@@ -34,84 +43,98 @@ def online_t_step(p: int = 1600, warm: int = 150, n: int = 40) -> dict[str, floa
     arrays = tracemalloc.get_traced_memory()[1] / (8.0 * p * p)
     tracemalloc.stop()
     learner.update_many(Z[2:warm])
-    X = np.zeros((p, p))
+    return {"p": p, "first": warm + 1, "last": warm + n, "arrays": arrays} | _against_update(learner, Z[warm:])
+
+
+def _against_update(learner: OnlineT, Z: Array) -> dict[str, float]:
+    """Return the median cost of a step over that of a dense rank-one update, one after the other."""
+    X = np.zeros((learner.n_features, learner.n_features))
     ours, theirs, products = [], [], []
-    for z in Z[warm:]:
+    for z in Z:
         began = time.perf_counter()
         X += np.outer(z, z)
-        theirs.append(time.perf_counter() - began)
-        began = time.perf_counter()
+        between = time.perf_counter()
         learner.update_many(z[None])
-        ours.append(time.perf_counter() - began)
+        theirs.append(between - began)
+        ours.append(time.perf_counter() - between)
         products.append(learner.diagnostics["products"])
     return {
-        "p": p,
-        "step_over_rank_one_update": float(np.median(ours) / np.median(theirs)),
-        "step_milliseconds": 1e3 * float(np.median(ours)),
-        "products_per_step": float(np.mean(products)),
-        "dense_arrays_at_peak": arrays,
+        "ratio": float(np.median(ours) / np.median(theirs)),
+        "seconds": float(np.median(ours)),
+        "products": float(np.mean(products)),
     }
 
 
-def sparse_curve(p: int = 20_000, n: int = 30) -> list[dict[str, float]]:
-    """Memory and time of sparse storage against λ: both follow the non-zeros."""
+def long_stream(quick: bool) -> dict[str, Any]:
+    """Online-T at p = 400: windows of a long stream."""
+    p, ends = (100, (100, 200)) if quick else (400, (100, 1_000, 10_000, 40_000))
+    rng, window = np.random.default_rng(0), 50
+    sim = simulate(2000, p)
+    learner = OnlineT(p, 2, 0.5 * math.sqrt(math.log(p) / ends[-1]))
+    learner.update_many(sim.Z[:2])
+    rows = []
+    for end in ends:
+        while learner.n_samples < end - window:
+            rest = min(end - window - learner.n_samples, 1000)
+            learner.update_many(sim.Z[rng.integers(0, len(sim.Z), rest)])
+        rows.append({"t": end} | _against_update(learner, sim.Z[rng.integers(0, len(sim.Z), window)]))
+    return {"p": p, "window": window, "rows": rows}
+
+
+def sparse(quick: bool, alpha: int) -> dict[str, Any]:
+    """Sparse storage at p = 20,000 under one λ: memory and time follow the non-zeros."""
+    p, n = (2000, 6) if quick else (20_000, 30)
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((n, p))
     Z[:, :50] += 4.0 * rng.standard_normal((n, 1))
-    rows = []
-    for alpha in (14.0, 11.0, 9.0, 7.0):
-        learner = OnlineT(p, 1, alpha, storage="sparse", average=False)
-        learner.update_many(Z[:2])
-        began = time.perf_counter()
-        learner.update_many(Z[2:])
-        seconds = (time.perf_counter() - began) / (n - 2)
-        held = learner.indices.nbytes + learner.data.nbytes + learner.indptr.nbytes + learner.diagonal.nbytes
-        rows.append(
-            {
-                "alpha": alpha,
-                "non_zeros": len(learner.data),
-                "megabytes": held / 1e6,
-                "dense_would_be_megabytes": 8e-6 * p * p,
-                "step_milliseconds": 1e3 * seconds,
-            }
-        )
-    return rows
-
-
-def online_p_step(p: int, n: int, loosen: float) -> dict[str, float]:
-    """Mean cost of a step over that of one ``eigh`` of the same size."""
-    sim = simulate(n, p)
-    learner = OnlineP(p, 2, 0.5 * math.sqrt(math.log(p) / n), loosen=loosen)
-    learner.update_many(sim.Z[:1])
-    S = sim.Z.T @ sim.Z / n
-    with one_blas_thread():
-        unit = min(_timed(lambda: np.linalg.eigh(S)) for _ in range(5))
-    began = time.perf_counter()
-    learner.update_many(sim.Z[1:])
-    seconds = (time.perf_counter() - began) / (n - 1)
+    OnlineT(50, 1, float(alpha), storage="sparse", average=False).update_many(Z[:3, :50])  # compilation
+    before = resident()
+    reset_peak()
+    learner = OnlineT(p, 1, float(alpha), storage="sparse", average=False)
+    spent, _ = clock(lambda: learner.update_many(Z))
+    held = learner.indices.nbytes + learner.data.nbytes + learner.indptr.nbytes + learner.diagonal.nbytes
     return {
         "p": p,
-        "samples": n,
+        "alpha": alpha,
+        "non_zeros": len(learner.data),
+        "held_bytes": held,
+        "extra_bytes": peak() - before,
+        "seconds": spent / n,
+    }
+
+
+def online_p(quick: bool, loosen: int) -> dict[str, Any]:
+    """Time steps of Online-P against one ``eigh`` of the last S; the regret shows what a loose tolerance costs."""
+    p, T = (60, 12) if quick else (400, 100)
+    sim = simulate(T + 1, p)
+    alpha = 0.5 * math.sqrt(math.log(p) / T)
+    S = sim.Z.T @ sim.Z / (T + 1)
+    OnlineP(p, 2, alpha, loosen=1e4).update_many(sim.Z[:2])  # compilation
+    with one_blas_thread():
+        unit = min(clock(lambda: scipy.linalg.eigh(S))[0] for _ in range(5))
+    learner = OnlineP(p, 2, alpha, loosen=float(loosen))
+    tracker = RegretTracker(2, alpha, 1.0, 1, sim.projection)
+    stream = Stream(learner, False, 1.0, tracker)
+    spent = [clock(lambda z=z: stream.update_many(z[None]))[0] for z in sim.Z]
+    iterations = [record.n_iter for record in learner.records]
+    return {
+        "p": p,
+        "T": T,
         "loosen": loosen,
-        "step_over_eigh": seconds / unit,
-        "iterations_per_step": float(np.mean([record.n_iter for record in learner.records])),
-        "tolerance_met": all(record.met for record in learner.records),
+        "eigh_seconds": unit,
+        "ratio": float(np.mean(spent) / unit),
+        "ratios": [float(np.mean(part) / unit) for part in np.array_split(spent, PERIODS)],
+        "iterations": [float(np.mean(part)) for part in np.array_split(iterations, PERIODS)],
+        "met": learner.n_unmet == 0,
+        "regret": tracker.regret(),
         "error": float(np.linalg.norm(learner.iterate() - sim.projection)),
     }
 
 
-def _timed(function) -> float:  # type: ignore[no-untyped-def]
-    began = time.perf_counter()
-    function()
-    return time.perf_counter() - began
-
-
-def soak(n: int, p: int = 100) -> dict[str, float]:
-    """Send n rows through `fantope stream` and watch its memory."""
-    import psutil
-
-    block = simulate(5000, p).Z
-    text = "\n".join(",".join(f"{value:.6g}" for value in row) for row in block) + "\n"
+def soak(quick: bool) -> dict[str, Any]:
+    """Rows of p = 100 through `fantope stream`, as CSV from a pipe, and the memory of that process."""
+    blocks, p = (2 if quick else 200), 100
+    text = "\n".join(",".join(f"{value:.6g}" for value in row) for row in simulate(BLOCK, p).Z) + "\n"
     with tempfile.TemporaryDirectory() as folder:
         command = [
             sys.executable, "-m", "fantope.cli", "stream", "-", "--no-header", "-a", "0.05", "--json",
@@ -119,39 +142,109 @@ def soak(n: int, p: int = 100) -> dict[str, float]:
         ]  # fmt: skip
         began = time.perf_counter()
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        watched, memory = psutil.Process(process.pid), []
         assert process.stdin is not None and process.stdout is not None
-        for _ in range(n // 5000):
+        watched, memory = psutil.Process(process.pid), []
+        for _ in range(blocks):
             process.stdin.write(text)
-            memory.append(watched.memory_info().rss / 1e6)
+            memory.append(watched.memory_info().rss)
         process.stdin.close()
         result = json.loads(process.stdout.read())
         process.wait()
-        seconds = time.perf_counter() - began
-    later = memory[len(memory) // 4 :]
+        spent = time.perf_counter() - began
+    # The first blocks fill the pipe while the program still starts.
+    quarter = max(blocks // 4, 1)
     return {
+        "p": p,
         "samples": result["n_samples"],
-        "samples_per_second": result["n_samples"] / seconds,
-        "megabytes_first_quarter": float(np.max(memory[: len(memory) // 4 + 1])),
-        "megabytes_after": float(np.max(later)),
-        "support": result["support"],
+        "seconds": spent,
+        "quarters": [max(memory[k : k + quarter]) for k in range(0, blocks, quarter)],
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--soak", type=int, default=0, help="rows; only the soak is run")
-    parser.add_argument("--online-p", type=int, nargs=2, metavar=("P", "T"), help="only Online-P at this size")
-    parser.add_argument("--loosen", type=float, default=1.0)
-    arguments = parser.parse_args()
-    if arguments.soak:
-        found: object = soak(arguments.soak)
-    elif arguments.online_p:
-        found = online_p_step(*arguments.online_p, arguments.loosen)
-    else:
-        found = {"online_t": online_t_step(), "sparse": sparse_curve()}
-    print(json.dumps(found, indent=2))
+# The report.
+
+
+def _online_t(result: dict[str, Any]) -> str:
+    return (
+        f"p = {result['p']:,}, steps {result['first']} to {result['last']}: a step takes {seconds(result['seconds'])} "
+        f"with {result['products']:.1f} products for its two eigenpairs, **{result['ratio']:.1f} ×** "
+        "`X += outer(z, z)` (wanted: at most 8). "
+        f"At its peak it holds {result['arrays']:.1f} dense p × p arrays (at most 3).\n"
+    )
+
+
+def _long_stream(result: dict[str, Any]) -> str:
+    rows = [
+        [f"{row['t']:,}", seconds(row["seconds"]), f"{row['ratio']:.1f}", f"{row['products']:.1f}"]
+        for row in result["rows"]
+    ]
+    return f"p = {result['p']}, medians of {result['window']} steps up to sample t.\n\n" + table(
+        ["t", "step", "over `X += outer(z, z)`", "products"], rows
+    )
+
+
+def _sparse(result: dict[str, Any]) -> str:
+    rows = [
+        [
+            row["alpha"],
+            f"{row['non_zeros']:,}",
+            f"{row['held_bytes'] / 1e6:.2f} MB",
+            f"{row['extra_bytes'] / 1e6:.1f} MB",
+            seconds(row["seconds"]),
+        ]
+        for row in result["rows"]
+    ]
+    p = result["rows"][0]["p"]
+    return f"p = {p:,}; one dense array would take {8e-6 * p * p:,.0f} MB.\n\n" + table(
+        ["λ", "non-zeros of X", "held by X", "growth of the process", "step"], rows
+    )
+
+
+def _online_p(result: dict[str, Any]) -> str:
+    def of_periods(values: list[float]) -> str:
+        return ", ".join(f"{value:.0f}" for value in values)
+
+    rows = [
+        [
+            f"{row['loosen']:,}",
+            f"{row['ratio']:.0f}",
+            of_periods(row["ratios"]),
+            of_periods(row["iterations"]),
+            "yes" if row["met"] else "no",
+            f"{row['regret']:.1f}",
+            f"{row['error']:.4f}",
+        ]
+        for row in result["rows"]
+    ]
+    first = result["rows"][0]
+    head = ["loosen", "step / `eigh`", "by quarter", "iterations by quarter", "all met", "regret", "‖X_T − Π‖_F"]
+    return (
+        f"p = {first['p']}, T = {first['T']}, λ = 0.5√(log p/T); `eigh` of S_1:T on one thread takes "
+        f"{seconds(first['eigh_seconds'])}. Wanted: 30 × at loosen = 1.\n\n" + table(head, rows)
+    )
+
+
+def _soak(result: dict[str, Any]) -> str:
+    quarters = ", ".join(f"{value / 1e6:.1f}" for value in result["quarters"])
+    return (
+        f"{result['samples']:,} rows of p = {result['p']} in {seconds(result['seconds'])}: "
+        f"{result['samples'] / result['seconds']:,.0f} rows a second, start of the program and checkpoints included. "
+        f"Largest resident memory in each quarter: {quarters} MB.\n"
+    )
+
+
+PAGE = Page(
+    "online",
+    "Costs",
+    {
+        "online_t": Case("A step of Online-T", online_t, _online_t),
+        "long_stream": Case("A step of Online-T does not grow with t", long_stream, _long_stream),
+        "sparse": Case("Sparse storage", sparse, _sparse, sizes=(14, 11, 9, 7)),
+        "online_p": Case("A step of Online-P", online_p, _online_p, sizes=(10_000, 100, 1)),
+        "soak": Case("A long run of `fantope stream`", soak, _soak),
+    },
+)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(PAGE.main())

@@ -355,8 +355,6 @@ PAGE = Page(
     },
     _warm_up,
 )
-run, report, main = PAGE.run, PAGE.report, PAGE.main
-
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(PAGE.main())
