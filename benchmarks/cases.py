@@ -55,16 +55,16 @@ class Page:
     warm_up: Callable[[], None] = _nothing
 
     def run(self, quick: bool, names: list[str] | None = None) -> dict[str, Any]:
-        """Measure cases; the others stay as they are stored. Fill the page unless ``quick``."""
-        result: dict[str, Any] = {}
-        for name in names or self.cases:
-            result[name] = self._measured(name, quick)
-            print(f"  {name}: {json.dumps(result[name])[:160]}", flush=True)
+        """Measure cases and store each; the others stay as they are. Fill the page unless ``quick``."""
         stored = self.stored(quick)
-        if stored.exists():
-            result = json.loads(stored.read_text(encoding="utf-8"))["result"] | result
+        stored.parent.mkdir(parents=True, exist_ok=True)
+        result: dict[str, Any] = json.loads(stored.read_text(encoding="utf-8")) if stored.exists() else {}
+        for name in names or self.cases:
+            result[name] = self._measured(name, quick) | {"machine": machine()}
+            stored.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+            print(f"  {name}: {json.dumps(result[name])[:160]}", flush=True)
         if not quick:
-            self.fill(result, machine())
+            self.fill(result)
         return result
 
     def stored(self, quick: bool) -> Path:
@@ -96,20 +96,23 @@ class Page:
     def report(self, result: dict[str, Any]) -> str:
         """Return the section in Markdown."""
         parts = [f"## {self.heading}\n"]
+        before = None  # the machine of the case above: told where it changes
         for name, case in self.cases.items():
             if name in result:
-                skipped, load = result[name].get("skipped"), meanwhile(result[name].get("background"))
-                body = f"Not run: {skipped}.\n" if skipped else case.section(result[name])
-                parts.append(f"### {case.title}\n\n" + (f"{load}\n\n" if load else "") + body)
+                found = result[name]
+                skipped, load = found.get("skipped"), meanwhile(found.get("background"))
+                elsewhere = describe(found["machine"]) if found["machine"] != before else ""
+                body = f"Not run: {skipped}.\n" if skipped else case.section(found)
+                parts.append("\n\n".join(filter(None, (f"### {case.title}", elsewhere.strip(), load, body))))
+                before = found["machine"]
         return "\n".join(parts)
 
-    def fill(self, result: dict[str, Any], measured_on: dict[str, Any]) -> None:
+    def fill(self, result: dict[str, Any]) -> None:
         """Put the section between the markers of the page."""
         page = ROOT / "docs" / f"{self.name}.md"
         head, rest = page.read_text(encoding="utf-8").split(BEGIN)
         tail = rest.split(END)[1]
-        title, _, body = self.report(result).partition("\n")
-        page.write_text(f"{head}{BEGIN}\n\n{title}\n\n{describe(measured_on)}{body}\n{END}{tail}", encoding="utf-8")
+        page.write_text(f"{head}{BEGIN}\n\n{self.report(result)}\n{END}{tail}", encoding="utf-8")
 
     def main(self, argv: list[str] | None = None) -> int:
         """Run cases and write their results; return the exit code."""
@@ -129,11 +132,7 @@ class Page:
         unknown = [name for name in chosen.cases if name not in self.cases]
         if unknown:
             parser.error(f"no case {unknown[0]!r}; there are {', '.join(self.cases)}")
-        result = self.run(chosen.quick, chosen.cases)
-        stored = self.stored(chosen.quick)
-        stored.parent.mkdir(parents=True, exist_ok=True)
-        stored.write_text(json.dumps({"machine": machine(), "result": result}, indent=1) + "\n", encoding="utf-8")
-        print(self.report(result))
+        print(self.report(self.run(chosen.quick, chosen.cases)))
         return 0
 
 

@@ -83,21 +83,24 @@ def long_stream(quick: bool) -> dict[str, Any]:
 
 def sparse(quick: bool, alpha: int) -> dict[str, Any]:
     """Sparse storage at p = 20,000 under one λ: memory and time follow the non-zeros."""
-    p, n = (2000, 6) if quick else (20_000, 30)
+    p, n = (2000, 6) if quick else (20_000, 100)
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((n, p))
     Z[:, :50] += 4.0 * rng.standard_normal((n, 1))
-    OnlineT(50, 1, float(alpha), storage="sparse", average=False).update_many(Z[:3, :50])  # compilation
+    OnlineT(50, 1, float(alpha), storage="sparse").update_many(Z[:3, :50])  # compilation
     before = resident()
     reset_peak()
-    learner = OnlineT(p, 1, float(alpha), storage="sparse", average=False)
+    learner = OnlineT(p, 1, float(alpha), storage="sparse")
     spent, _ = clock(lambda: learner.update_many(Z))
     held = learner.indices.nbytes + learner.data.nbytes + learner.indptr.nbytes + learner.diagonal.nbytes
     return {
         "p": p,
         "alpha": alpha,
+        "samples": n,
         "non_zeros": len(learner.data),
+        "non_zeros_of_mean": len(learner.sum.keys) + learner.sum.pending,
         "held_bytes": held,
+        "mean_bytes": learner.sum.nbytes,
         "extra_bytes": peak() - before,
         "seconds": spent / n,
     }
@@ -189,14 +192,19 @@ def _sparse(result: dict[str, Any]) -> str:
             row["alpha"],
             f"{row['non_zeros']:,}",
             f"{row['held_bytes'] / 1e6:.2f} MB",
+            f"{row['non_zeros_of_mean']:,}",
+            f"{row['mean_bytes'] / 1e6:.2f} MB",
             f"{row['extra_bytes'] / 1e6:.1f} MB",
             seconds(row["seconds"]),
         ]
         for row in result["rows"]
     ]
-    p = result["rows"][0]["p"]
-    return f"p = {p:,}; one dense array would take {8e-6 * p * p:,.0f} MB.\n\n" + table(
-        ["λ", "non-zeros of X", "held by X", "growth of the process", "step"], rows
+    first = result["rows"][0]
+    head = ["λ", "non-zeros of X", "held", "of the running mean", "held", "growth of the process", "step"]
+    return (
+        f"p = {first['p']:,}, after {first['samples']} samples; a dense array would take "
+        f"{8e-6 * first['p'] ** 2:,.0f} MB. The running mean holds every pair that was ever in use.\n\n"
+        f"{table(head, rows)}\n![memory against non-zeros](images/online_sparse.png)\n"
     )
 
 
@@ -239,7 +247,7 @@ PAGE = Page(
     {
         "online_t": Case("A step of Online-T", online_t, _online_t),
         "long_stream": Case("A step of Online-T does not grow with t", long_stream, _long_stream),
-        "sparse": Case("Sparse storage", sparse, _sparse, sizes=(14, 11, 9, 7)),
+        "sparse": Case("Sparse storage", sparse, _sparse, sizes=(20, 17, 14, 12, 10, 9)),
         "online_p": Case("A step of Online-P", online_p, _online_p, sizes=(10_000, 100, 1)),
         "soak": Case("A long run of `fantope stream`", soak, _soak),
     },

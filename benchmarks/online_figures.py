@@ -2,6 +2,7 @@
 
 python -m benchmarks.online_figures stocks
 python -m benchmarks.online_figures gas
+python -m benchmarks.online_figures sparse   # what `python -m benchmarks.online sparse` has stored
 
 Figures 3 and 4 of the paper: `fantope reproduce regret` and `fantope reproduce online`.
 """
@@ -9,6 +10,7 @@ Figures 3 and 4 of the paper: `fantope reproduce regret` and `fantope reproduce 
 from __future__ import annotations
 
 import argparse
+import json
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import data_folder
+from benchmarks.online import PAGE
 from fantope.online import IncrementalPCA, OnlineT, Stream
 
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
@@ -190,6 +193,29 @@ def gas(alpha: float = 0.05) -> None:
     _save(axes, "online_gas.png")
 
 
+def sparse() -> None:
+    """Sparse storage: memory against the non-zeros, from the stored benchmark."""
+    rows = json.loads(PAGE.stored(False).read_text(encoding="utf-8"))["sparse"]["rows"]
+    axes = _axes(1)
+    axis = axes[0]
+    for what, count, held, colour in (
+        ("X", "non_zeros", "held_bytes", BLUE),
+        ("running mean", "non_zeros_of_mean", "mean_bytes", ORANGE),
+    ):
+        axis.loglog([row[count] for row in rows], [row[held] / 1e6 for row in rows], "o-", color=colour, label=what)
+    p = rows[0]["p"]
+    axis.axhline(8e-6 * p * p, color=GREY, ls="--")
+    axis.text(rows[0]["non_zeros"], 8e-6 * p * p * 0.8, "a dense array", va="top", fontsize=8, color=GREY)
+    axis.set(
+        xlabel="non-zero pairs",
+        ylabel="MB",
+        title=f"p = {p:,}: memory follows the non-zeros",
+        ylim=(None, 1e-5 * p * p),
+    )
+    axis.legend(fontsize=8, frameon=False, loc="center right")
+    _save(axes, "online_sparse.png")
+
+
 def _axes(n: int) -> Any:
     import matplotlib
 
@@ -213,9 +239,9 @@ def _save(axes: Any, name: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["stocks", "gas"])
+    parser.add_argument("what", choices=["stocks", "gas", "sparse"])
     arguments = parser.parse_args()
-    {"stocks": stocks, "gas": gas}[arguments.what]()
+    {"stocks": stocks, "gas": gas, "sparse": sparse}[arguments.what]()
 
 
 if __name__ == "__main__":

@@ -126,5 +126,21 @@ def test_formulas_of_online_p():
 
 
 def test_estimation_error_of_corollary_2():
-    bound = theory.estimation_error(sigma=2.0, s=5, p=100, n=400, delta=4.0, C=8.0, T=100)
+    bound = theory.estimation_error(sigma=2.0, s=5, p=100, n=400, delta=4.0, C=theory.Bound(8.0), T=100)
     assert bound.value == pytest.approx(4 * 2 * 5 * np.sqrt(np.log(100)) / (4 * 20) + np.sqrt(16 / 400) + 0.08)
+
+
+def test_bounds_on_the_error_need_an_eigengap_and_the_hypotheses_of_their_constants():
+    C = theory.convergence_constant(p=40, d=2, lam=0.1, norm_S=9.0, step_size=0.1, C0=1.0)
+    outside = theory.estimation_error(sigma=1.0, s=5, p=40, n=100, delta=4.0, C=C, T=100)
+    assert np.isfinite(outside.value) and outside.unmet == ("d ≥ 3 (d = 2)",)
+    moments = theory.SubExponential(1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+    constants = theory.online_t_constants(40, 3, 0.1, 20.0, 0.1, 9.0, moments, 0.05)
+    for delta in (0.0, -1.0):
+        for bound in (
+            theory.estimation_error(1.0, 5, 40, 100, delta, theory.Bound(8.0), 100),
+            theory.certified_error(0.1, 5, delta, 0.1),
+            theory.online_t_error(constants, 100, 40, 3, 0.1, 5, delta, 20.0, 9.0),
+            theory.online_p_error(1.0, 5, 40, 3, delta, 100),
+        ):
+            assert bound.value == np.inf and not bound.holds and "δ > 0" in bound.unmet[-1]

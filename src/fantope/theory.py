@@ -58,6 +58,11 @@ def _geometry(p: int, d: int) -> tuple[str, ...]:
     return tuple(unmet)
 
 
+def _gap(delta: float) -> tuple[str, ...]:
+    """Return what of δ > 0 does not hold: without an eigengap there is no Π to be near to, and a bound is infinite."""
+    return () if delta > 0 else (f"δ > 0 (δ = {delta:g})",)
+
+
 def fps_constants(p: int, d: int, lam: float, norm_S: float) -> FpsConstants:
     """Return the constants of Corollary 1; ``norm_S`` is ‖S‖_F.
 
@@ -114,13 +119,16 @@ def start_distance(X0: Array, X: Array, U: Array, step_size: float) -> float:
     return float(np.hypot(np.linalg.norm(difference + step_size * U), np.linalg.norm(difference - step_size * U)))
 
 
-def estimation_error(sigma: float, s: int, p: int, n: int, delta: float, C: float, T: int) -> Bound:
+def estimation_error(sigma: float, s: int, p: int, n: int, delta: float, C: Bound, T: int) -> Bound:
     """Bound ‖X̂ − Π‖_F for GradFPS (Corollary 2), with probability at least 1 − 2/p².
 
-    4σs√(log p)/(δ√n) + √(2C/δ)/√T + C/T, for λ = σ√(log p/n). C comes from :func:`convergence_constant`.
+    4σs√(log p)/(δ√n) + √(2C/δ)/√T + C/T, for λ = σ√(log p/n). C comes from :func:`convergence_constant`, and what it
+    needs is needed here.
     """
-    value = 4 * sigma * s * np.sqrt(np.log(p)) / (delta * np.sqrt(n)) + np.sqrt(2 * C / (delta * T)) + C / T
-    return Bound(float(value), () if delta > 0 else ("δ > 0",))
+    if not delta > 0:
+        return Bound(np.inf, (*C.unmet, *_gap(delta)))
+    statistical = 4 * sigma * s * np.sqrt(np.log(p)) / (delta * np.sqrt(n))
+    return Bound(float(statistical + np.sqrt(2 * C.value / (delta * T)) + C.value / T), C.unmet)
 
 
 def certified_error(lam: float, s: int, delta: float, gap: float, deviation: float | None = None) -> Bound:
@@ -134,8 +142,8 @@ def certified_error(lam: float, s: int, delta: float, gap: float, deviation: flo
     >>> certified_error(lam=0.1, s=5, delta=4.0, gap=0.0).value
     0.5
     """
-    value = (2 * lam * s + np.sqrt((2 * lam * s) ** 2 + 2 * delta * gap)) / delta
-    unmet = [] if delta > 0 else ["δ > 0"]
+    value = (2 * lam * s + np.sqrt((2 * lam * s) ** 2 + 2 * delta * gap)) / delta if delta > 0 else np.inf
+    unmet = list(_gap(delta))
     if deviation is not None and lam < deviation:
         unmet.append(f"λ ≥ ‖S − Σ‖_∞ = {deviation:.3g} (λ = {lam:.3g})")
     return Bound(float(value), tuple(unmet))
@@ -180,7 +188,12 @@ def online_t_basic(p: int, d: int, lam: float, nu: float) -> tuple[float, float]
 def online_t_constants(
     p: int, d: int, lam: float, nu: float, alpha0: float, norm_Sigma: float, moments: SubExponential, epsilon: float
 ) -> OnlineTConstants:
-    """Return all constants of Theorem 4, for an error probability ``epsilon``."""
+    """Return all constants of Theorem 4, for an error probability ``epsilon``.
+
+    C₁ and C₂ as in :func:`online_t_basic`; with ℓ = log(3/ε)
+    D₁ = max{2b₁ℓ, 2σ₁√(2dℓ)}, D₂ = max{2b₁ℓ, σ₁√(2ℓ)}, D₃ = max{2b₂ℓ, σ₂√(2ℓ)},
+    C₃ = 2d/α₀ + D₁ + α₀(C₂ + C₁(μ₁ + ‖Σ‖_F) + μ₂), C₄ = α₀(C₁D₂ + D₃)/2.
+    """
     if not 0 < epsilon < 1:
         raise ValueError(f"epsilon must be a probability between 0 and 1, got {epsilon!r}.")
     C1, C2 = online_t_basic(p, d, lam, nu)
@@ -196,6 +209,9 @@ def online_t_regret(p: int, d: int, lam: float, nu: float, alpha0: float, norms:
     """Bound the average regret of Online-T after T = len(norms) steps (Theorem 4, first part).
 
     (2d/α₀ + α₀C₂)/√T + α₀/(2T)·Σ_t (‖S_{t+1}‖² + C₁‖S_{t+1}‖)/√t, with ``norms`` = ‖S_{t+1}‖_F, t = 1 … T.
+
+    This is the printed bound. The inequalities of its proof add up to 2C₁‖S_{t+1}‖ where it has C₁‖S_{t+1}‖, and so for
+    C₃ and C₄; measured regret is so far below that the factor does not decide anything.
     """
     C1, C2 = online_t_basic(p, d, lam, nu)
     T = len(norms)
@@ -212,10 +228,11 @@ def online_t_error(
     C(T) + √(2/δ)·√(C(T) + λs√d) with C(T) = C₃/√T + C₄(log T + 1)/T, for ν ≥ λp + ‖Σ‖_F + 1.
     """
     C = constants.C3 / np.sqrt(T) + constants.C4 * (np.log(T) + 1) / T
-    unmet = list(_geometry(p, d))
+    unmet = [*_geometry(p, d), *_gap(delta)]
     if nu < lam * p + norm_Sigma + 1:
         unmet.append(f"ν ≥ λp + ‖Σ‖_F + 1 = {lam * p + norm_Sigma + 1:.3g} (ν = {nu:.3g})")
-    return Bound(float(C + np.sqrt(2 / delta) * np.sqrt(C + lam * s * np.sqrt(d))), tuple(unmet))
+    value = C + np.sqrt(2 / delta) * np.sqrt(C + lam * s * np.sqrt(d)) if delta > 0 else np.inf
+    return Bound(float(value), tuple(unmet))
 
 
 def online_p_parameters(p: int) -> tuple[float, float]:
@@ -253,6 +270,8 @@ def online_p_error(sigma: float, s: int, p: int, d: int, delta: float, T: int) -
     {4σs√(log p) + 2s^(2−4/log p)√d}/(δ√T + β) + β/(2√T) + √(β/(δ + β/√T))/T^(3/4), for λ = σ√(log p/T), ε_t = 1/√t.
     """
     _, beta = online_p_parameters(p)
+    if not delta > 0:
+        return Bound(np.inf, (*_geometry(p, d), *_gap(delta)))
     log = np.log(p)
     root = np.sqrt(T)
     statistical = (4 * sigma * s * np.sqrt(log) + 2 * s ** (2 - 4 / log) * np.sqrt(d)) / (delta * root + beta)

@@ -1,5 +1,7 @@
 """OnlineSparsePCA: scikit-learn's contract, names, mappings, saved state."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,3 +105,27 @@ def test_load_refuses_other_files(tmp_path):
     (tmp_path / "x").write_text("no")
     with pytest.raises(ValueError, match="damaged or not a state"):
         fantope.load(tmp_path / "x")
+
+
+def test_the_explained_share_of_many_features_needs_no_dense_array():
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((8, 20_000))
+    Z[:, :50] += 4.0 * rng.standard_normal((8, 1))
+    estimator = OnlineSparsePCA(1, alpha=14.0, center=False).partial_fit(Z)
+    tracemalloc.start()
+    ratio = estimator.explained_variance_ratio_
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0.0 < ratio[0] <= 1.0 and peak < 1e8  # all covariances would take 3.2e9
+
+
+def test_a_pipeline_in_river_s_style_can_hold_it():
+    """river's Pipeline asks its steps whether they are supervised, and may transform before anything was learned."""
+    step, last = OnlineSparsePCA(1, alpha=0.1), []
+    for z in np.random.default_rng(0).standard_normal((20, 4)):
+        x = dict(zip("abcd", map(float, z), strict=True))
+        last.append(step.transform_one(x))
+        if not step._supervised:
+            step.learn_one(x)
+    assert last[0] == {"onlinesparsepca0": 0.0} and last[-1].keys() == last[0].keys()
+    assert last[-1]["onlinesparsepca0"] != 0.0

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from fantope.cli._rows import LARGEST, Lines, Row
+from fantope.cli._rows import LARGEST, Lines, Row, expected
 
 
 @dataclass
 class Table:
-    """Parses lines of one format; ``columns`` is known after the header or the first object."""
+    """Parses lines of one format; ``columns`` and ``width`` are known after the header or the first row accepted."""
 
     format: str
     header: bool = True
@@ -51,19 +51,24 @@ class Table:
 
     def parse(self, line: bytes) -> tuple[list[float] | None, str]:
         """Return the numbers of a row, or None and what is wrong."""
+        known = self.columns
         try:
             values = self._object(line) if self.format == "ndjson" else self._fields(line)
+            self._check(values)
         except _Bad as bad:
+            self.columns = known  # a row that is not used does not say what the others must be
             return None, str(bad)
-        if self.width is None:
-            self.width = len(values)
-        if len(values) != self.width:
-            return None, f"{len(values)} values where {self.width} were expected"
+        self.width = len(values)
+        return values, ""
+
+    def _check(self, values: list[float]) -> None:
+        if self.width is not None and len(values) != self.width:
+            raise _Bad(f"{len(values)} values where {self.width} were expected")
+        if not values:
+            raise _Bad("no values where a row of numbers was expected")
         for k, value in enumerate(values):
             if not abs(value) <= LARGEST:  # NaN and infinity, too
-                expected = "a finite number" if value - value != 0.0 else f"at most {LARGEST:g} in size"
-                return None, f"{value} in {self._name(k)} where {expected} was expected"
-        return values, ""
+                raise _Bad(f"{value} in {self._name(k)} where {expected(value)}")
 
     def _name(self, k: int) -> str:
         return f"column {self.columns[k]!r}" if self.columns and k < len(self.columns) else f"column {k + 1}"

@@ -18,7 +18,7 @@ CHUNK = 1 << 16
 LONGEST = (
     1 << 26
 )  # bytes in a line; more is not a row of numbers, and a file without line breaks must not fill the memory
-LARGEST = 1e150  # a number whose square is near the end of what a float can hold spoils every sum it enters
+LARGEST = 1e60  # fourth powers are summed up: a number whose fourth power is near the largest float spoils them all
 POLL = 0.2  # seconds between looks at a file that grows, or at whether to stop
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".npy": "npy"}
 
@@ -30,7 +30,7 @@ class Position:
     Attributes
     ----------
     offset : int
-        Bytes before it (files; for .npy and pipes 0).
+        Bytes before it; 0 for .npy.
     line : int
         Lines before it, header included; rows for .npy.
     whole : bool
@@ -109,15 +109,24 @@ class Lines:
     def seek(self, position: Position) -> None:
         """Go on from a saved position: by offset in a plain file, by counting lines elsewhere."""
         if self.pipe or self.packed:
+            used = self.position.offset  # of the last line, without its line break
             while self.position.line < position.line:
                 if self.stop():
                     self.halted = True
                     return
-                if self.next() is None and not self.halted:
+                before, found = self.position.offset, self.next()
+                used = before + len(found[0]) if found is not None else used
+                if found is None and not self.halted:
                     raise ValueError(
                         f"{self.source}: the input ends before line {position.line}, up to which it was used already; "
                         "pass the same input again from its start, or another --checkpoint."
                     )
+            # A last line that had no end may have got its line break since, but no other character.
+            if (self.position.offset if position.whole else used) != position.offset:
+                raise ValueError(
+                    f"{self.source}: line {position.line} is not as long as it was when it was used; pass the same "
+                    "input again from its start, or start afresh with another --checkpoint."
+                )
             return
         size = os.stat(self.source).st_size
         if size < position.offset:
@@ -191,6 +200,11 @@ class Lines:
         return b"\n" not in self.buffer
 
 
+def expected(value: float) -> str:
+    """Return what was expected in place of ``value``, which is not finite or too large."""
+    return "a finite number was expected" if value - value != 0.0 else f"at most {LARGEST:g} in size was expected"
+
+
 def _standard_input() -> BinaryIO:
     if sys.stdin is None:
         raise ValueError("standard input is closed; send rows into it, or pass a file in place of -.")
@@ -212,11 +226,17 @@ class NpyRows:
     ----------
     source : str
         Path, or "-" for standard input.
+    stop : callable
+        Asked while waiting: whether to give up.
     """
 
-    def __init__(self, source: str) -> None:
-        self.source = source
+    def __init__(self, source: str, stop: Callable[[], bool]) -> None:
+        self.source, self.stop = source, stop
+        self.pipe = source == "-" or not os.path.isfile(source)
         self.file: BinaryIO = _standard_input() if source == "-" else open(source, "rb")  # noqa: SIM115
+        self.buffer = b""
+        self.halted = False
+        self.n_rows = self.width = 0
         try:
             self._read_header()
         except BaseException:
@@ -232,10 +252,12 @@ class NpyRows:
         import numpy as np
 
         try:
-            version = np.lib.format.read_magic(self.file)
+            version = np.lib.format.read_magic(self)  # type: ignore[arg-type]
             read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, fortran, self.dtype = read(self.file)
+            shape, fortran, self.dtype = read(self)  # type: ignore[arg-type]
         except ValueError as error:
+            if self.halted:
+                return
             raise ValueError(f"{self.source}: this is not a .npy file ({error}); write one with numpy.save.") from None
         if len(shape) != 2 or fortran or self.dtype.kind not in "fiu":
             raise ValueError(
@@ -245,30 +267,45 @@ class NpyRows:
             )
         self.n_rows, self.width = shape
 
+    @property
+    def waiting(self) -> bool:
+        """Whether getting the next row may take a while: time to work on what there is."""
+        return len(self.buffer) < self.width * self.dtype.itemsize
+
     def rows(self, start: int) -> Iterator[Row]:
         """Yield the rows from number ``start`` on."""
         import numpy as np
 
-        size = self.width * self.dtype.itemsize
         for k in range(self.n_rows):
-            data = self._exactly(size)
+            size = self.width * self.dtype.itemsize
+            data = self.read(size)
+            if self.halted:
+                return
+            if len(data) < size:
+                raise Unreadable(
+                    f"{self.source}: the input ends in the middle of row {k + 1} of {self.n_rows}; send all of it with "
+                    "the same command again"
+                )
             if k < start:
                 continue
-            after = Position(0, k + 1)
-            if len(data) < size:
-                yield Row(None, "the input ends in the middle of the row", "", after)
-                return
             values = np.frombuffer(data, dtype=self.dtype).astype(np.float64)
             bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
-            fault = f"{values[bad[0]]} in column {bad[0] + 1} where a finite number was expected" if len(bad) else ""
-            yield Row(None if len(bad) else values.tolist(), fault, "", after)
+            fault = f"{values[bad[0]]} in column {bad[0] + 1} where {expected(values[bad[0]])}" if len(bad) else ""
+            yield Row(None if len(bad) else values.tolist(), fault, "", Position(0, k + 1))
 
-    def _exactly(self, size: int) -> bytes:
-        parts: list[bytes] = []
-        while size > 0:
-            data = self.file.read(size)
-            if not data:
+    def read(self, size: int) -> bytes:
+        """Return so many bytes; fewer at the end, or when asked to stop while waiting for them."""
+        while len(self.buffer) < size:
+            if self.pipe and not _ready(self.file):
+                if self.stop():
+                    self.halted = True
+                    break
+                continue
+            chunk = self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
+            if not chunk:
+                # Ctrl-C ends the other side of a pipe, too: such an end is not that of the input.
+                self.halted = self.pipe and self.stop()
                 break
-            parts.append(data)
-            size -= len(data)
-        return b"".join(parts)
+            self.buffer += chunk
+        data, self.buffer = self.buffer[:size], self.buffer[size:]
+        return data

@@ -22,6 +22,7 @@ class Progress:
 
     position: Position = field(default_factory=Position)
     bad_rows: int = 0
+    log: str = ""  # the file that log_size is of; none before the first run that logs bad rows
     log_size: int = 0
     fingerprint: str = ""
 
@@ -58,7 +59,9 @@ def writable(folder: Path, option: str) -> None:
 def save(path: Path, estimator: OnlineSparsePCA, progress: Progress, keep_previous: bool) -> None:
     """Write a checkpoint; one that cannot be written leaves those before it as they are."""
     from fantope.estimators.online_sparse_pca import save_estimator
+    from fantope.online.persist import previous
 
+    first = not path.exists()
     try:
         save_estimator(estimator, path, position=progress.saved(), keep_previous=keep_previous)
     except OSError as error:
@@ -66,12 +69,16 @@ def save(path: Path, estimator: OnlineSparsePCA, progress: Progress, keep_previo
             f"{path}: the checkpoint after {estimator.n_samples_seen_} samples cannot be written ({error.strerror}); "
             "the one before it, if any, is kept. Mend that and start the same command to go on."
         ) from None
+    if first:  # what is left of a checkpoint that was removed is not the one before this
+        previous(path).unlink(missing_ok=True)
 
 
 def resume(path: Path, wanted: OnlineSparsePCA) -> Resumed | None:
     """Return what the checkpoint holds, or the one before it where it is damaged; None if there is none."""
     from fantope.online.persist import previous
 
+    if not path.exists():  # writing never leaves it missing: it was removed, in order to start afresh
+        return None
     candidates = [file for file in (path, previous(path)) if file.exists()]
     for number, file in enumerate(candidates):
         try:
@@ -118,11 +125,16 @@ def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
             f"{file}: the checkpoint was made with other parameters ({'; '.join(differing)}); pass the same ones, "
             "or another --checkpoint."
         )
-    progress = Progress(Position(**saved["position"]), saved["bad_rows"], saved["log_size"], saved["fingerprint"])
+    progress = Progress(
+        Position(**saved["position"]), saved["bad_rows"], saved.get("log", ""), saved["log_size"], saved["fingerprint"]
+    )
     return Resumed(found, header["columns"], progress, sound)
 
 
-def cut_log(log: Path, size: int) -> None:
-    """Forget bad rows logged after the checkpoint: they will be met again."""
-    if log.exists():
-        os.truncate(log, min(size, log.stat().st_size))
+def begin_log(log: Path, progress: Progress) -> None:
+    """Forget bad rows logged after the checkpoint: they will be met again. Another file is left as it is."""
+    name, size = str(log.resolve()), log.stat().st_size if log.exists() else 0
+    if progress.log == name and size > progress.log_size:
+        os.truncate(log, progress.log_size)
+        size = progress.log_size
+    progress.log, progress.log_size = name, size

@@ -99,6 +99,7 @@ def take_options(context: click.Context, source: str, values: dict[str, Any]) ->
 
     estimator = OnlineSparsePCA(**{name: values[name] for name in OnlineSparsePCA().get_params()})
     estimator._validate_params()  # NaN and infinity are within click's ranges
+    _check_seconds(values)
     form = guess_format(source, values["form"])
     _check_algorithm(context, estimator)
     _check_company(context, values, form)
@@ -125,6 +126,13 @@ def _check_algorithm(context: click.Context, estimator: OnlineSparsePCA) -> None
             f"--nu is for --algorithm online-t and for the regret, but the algorithm is {estimator.algorithm} and the "
             "regret is not judged; leave it out, or pass --track."
         )
+
+
+def _check_seconds(values: dict[str, Any]) -> None:
+    """Refuse NaN, which is within click's ranges: no time is later than it, and nothing would ever be due."""
+    for name in ("idle_timeout", "checkpoint_seconds", "snapshot_seconds"):
+        if values[name] is not None and math.isnan(values[name]):
+            raise click.UsageError(f"{_flag(name)} must be a number of seconds above 0, got nan; pass one, or inf.")
 
 
 def _check_company(context: click.Context, values: dict[str, Any], form: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from fantope.cli._console import Talk
 from fantope.cli._row_table import Table, text_rows
 from fantope.cli._rows import Lines, NpyRows, Position, Row, Unreadable
-from fantope.cli._stream_checkpoint import Progress, cut_log, resume, save, writable
+from fantope.cli._stream_checkpoint import Progress, begin_log, resume, save, writable
 from fantope.cli._stream_options import Options
 from fantope.cli._stream_output import progress_line, write_snapshot
 
@@ -68,6 +68,9 @@ class Run:
 
     def _work(self, opened: ExitStack) -> None:
         rows, waiting = self._open(opened)
+        self._begin_log()
+        if self._enough(0):  # reached before the restart: not one row more
+            return
         block: list[list[float]] = []
         limit = BLOCK if self.estimator.algorithm == "online-t" else 1
         after = self.progress.position
@@ -122,6 +125,13 @@ class Run:
                 f"{source}: -d must be less than the number of columns, {width}, got {d}; ask for {width - 1} or fewer."
             )
 
+    def _begin_log(self) -> None:
+        known = self.progress.log
+        if self.options.bad_log is not None:
+            begin_log(self.options.bad_log, self.progress)
+        if self.progress.log != known:
+            self.save()  # so that a run killed before its next checkpoint finds where to cut this log
+
     def _bad(self, row: Row) -> None:
         unit = "row" if self.options.format == "npy" else "line"
         if self.options.bad_log is None:
@@ -143,10 +153,13 @@ class Run:
     def _open(self, opened: ExitStack) -> tuple[Iterator[Row], Callable[[], bool]]:
         options, position = self.options, self.progress.position
         if options.format == "npy":
-            array = NpyRows(options.source)
+            array = NpyRows(options.source, self._give_up)
             opened.callback(array.close)
-            self._same_input(f"npy {array.width} {array.dtype}")
-            return array.rows(position.line), lambda: False
+            if array.halted:
+                return iter(()), lambda: False
+            found = f"npy {array.width} {array.dtype}"
+            self._same_input(found, f"{self.progress.fingerprint!r} then, {found!r} now: columns and type of number")
+            return array.rows(position.line), lambda: array.waiting
         lines = Lines(options.source, options.follow, self._give_up)
         opened.callback(lines.close)
         table = Table(options.format, options.header, self.columns)
@@ -190,11 +203,11 @@ class Run:
         self.columns = table.columns
         self._same_input(hashlib.sha256(found[0]).hexdigest())
 
-    def _same_input(self, fingerprint: str) -> None:
+    def _same_input(self, fingerprint: str, difference: str = "its start differs") -> None:
         if self.progress.fingerprint not in ("", fingerprint):
             raise ValueError(
-                f"{self.options.source}: this is not the input that {self.options.checkpoint} was made from (its start "
-                "differs); pass the same input, or another --checkpoint."
+                f"{self.options.source}: this is not the input that {self.options.checkpoint} was made from "
+                f"({difference}); pass the same input, or another --checkpoint."
             )
         self.progress.fingerprint = fingerprint
 
@@ -209,13 +222,14 @@ class Run:
         now, n, options = time.monotonic(), self.n_samples, self.options
         if n == 0:
             return
-        if n > self.saved_samples and (n % options.every == 0 or now - self.saved_at >= options.seconds):
-            self.save()
+        # The snapshot comes first: a run that goes on from a checkpoint writes no snapshot of the same sample.
         if options.snapshots is not None and n > self.snapped_samples:
             by_number = options.snapshot_every > 0 and n % options.snapshot_every == 0
             if by_number or now - self.snapped_at >= options.snapshot_seconds:
                 write_snapshot(options.snapshots, self.estimator)
                 self.snapped_at, self.snapped_samples = time.monotonic(), n
+        if n > self.saved_samples and (n % options.every == 0 or now - self.saved_at >= options.seconds):
+            self.save()
         if self.talk.chatty and n > self.shown_samples:
             pause = 2.0 if self.talk.err.is_terminal else 10.0
             if now - self.shown_at >= pause:
@@ -241,8 +255,6 @@ class Run:
         self.estimator, self.columns = found.estimator, found.columns
         self.progress, self.sound = found.progress, found.sound
         self.saved_samples = self.snapped_samples = self.shown_samples = self.n_samples
-        if self.options.bad_log is not None:
-            cut_log(self.options.bad_log, self.progress.log_size)
 
 
 def _first_difference(known: list[str], found: list[str]) -> str:

@@ -20,6 +20,8 @@ from fantope.online.persist import CheckpointError, read_state, write_state
 from fantope.problem.projection import Factors
 from fantope.typing import AnyArray, Array
 
+STRIP = 512  # features whose covariances are looked at together
+
 
 class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse principal components of a stream, updated sample by sample.
@@ -181,6 +183,8 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._cache = {}
         self._stream.update_many(rows)
 
+    _supervised = False  # what river's pipelines ask every step
+
     def learn_one(self, x: Mapping[str, float]) -> None:
         """Learn from one sample given as a mapping, as river's pipelines call it."""
         self.partial_fit(x)
@@ -256,7 +260,10 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def explained_variance_ratio_(self) -> Array:
         """Share of the total variance along each component."""
         self._asked("explained_variance_ratio_")
-        total = float(np.trace(self._stream.learner.covariance(np.arange(self.n_features_in_))))
+        # Strip by strip: with many features all of it at once would be the one p × p array of the run.
+        p = self.n_features_in_
+        strips = (np.arange(first, min(first + STRIP, p)) for first in range(0, p, STRIP))
+        total = sum(float(np.trace(self._stream.learner.covariance(strip))) for strip in strips)
         return self.explained_variance_ / total if total > 0.0 else np.zeros(self.n_components_)
 
     @property
@@ -330,7 +337,9 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return np.asarray(np.asarray(X, dtype=np.float64) @ self.components_ + self._stream.mean)
 
     def transform_one(self, x: Mapping[str, float]) -> dict[str, float]:
-        """Return the scores of one sample given as a mapping."""
+        """Return the scores of one sample given as a mapping; zeros before the first sample: river may ask."""
+        if not self.__sklearn_is_fitted__():
+            return {f"{type(self).__name__.lower()}{k}": 0.0 for k in range(self.n_components)}
         return dict(zip(self.get_feature_names_out(), map(float, self.transform(x)[0]), strict=True))
 
     # --- state ---------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pickle
 import shutil
 from collections.abc import Callable
@@ -76,6 +77,8 @@ class FolderStore:
         (self.folder / MARKER).touch()
         rest = self._version + pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
         with whole_file(self._file(key)) as file:
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), 0o600)  # it holds the data; the folder may be one that others can read
             file.write(hashlib.sha256(rest).digest() + rest)
         self.n_kept += 1
 

@@ -99,7 +99,7 @@ def _correlation(run: Stored, blocks: list[str | Table]) -> None:
     found = run.result
     rows = [
         [
-            {"free": "no bounds", "bounded": "entries within two standard errors"}[name],
+            {"free": "no bounds", "bounded": "entries within 1.5 standard errors"}[name],
             found[name]["iterations"],
             number(found[name]["objective"], 6),
             number(found[name]["feasible_objective"], 6),

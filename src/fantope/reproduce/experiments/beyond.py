@@ -65,7 +65,7 @@ def _gaps(config: Beyond, report: Report) -> dict[str, Any]:
 
         def stop_late(record: Record) -> None:
             # An interrupt is how a run is ended from outside: the solver answers with the best so far.
-            if record.time > config.seconds:
+            if record.time > config.seconds and record.gap > config.tol:
                 raise KeyboardInterrupt
 
         solution = solve(

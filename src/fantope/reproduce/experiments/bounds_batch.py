@@ -55,7 +55,7 @@ def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, A
     s = len(given.sim.support)
     sigma = lam * math.sqrt(config.n / math.log(p))
     T, X_hat = averages[-1]
-    prior = estimation_error(sigma, s, p, config.n, delta, C.value, T)
+    prior = estimation_error(sigma, s, p, config.n, delta, C, T)
     certified = []
     for limit in ITERATIONS:
         sol = solved(S, d, lam, solver="gradfps", tol=1e-6, max_iter=limit)
@@ -66,7 +66,7 @@ def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, A
                 "n_iter": sol.n_iter,
                 "error": distance(sol.projection.toarray(), Pi),
                 "bound": bound.value,
-                "prior": estimation_error(sigma, s, p, config.n, delta, C.value, max(sol.n_iter, 1)).value,
+                "prior": estimation_error(sigma, s, p, config.n, delta, C, max(sol.n_iter, 1)).value,
             }
         )
     unmet = [*C.unmet, *certified_error(lam, s, delta, 0.0, deviation).unmet]

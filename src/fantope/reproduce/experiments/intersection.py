@@ -125,8 +125,8 @@ def _correlation(config: Scheme, report: Report) -> dict[str, Any]:
     second = (filled**2).T @ known
     A = filled.T @ filled / np.maximum(np.sqrt(second * second.T), 1e-12)
     np.fill_diagonal(A, 1.0)
-    # An entry may move by two standard errors, and no further.
-    width = 2.0 / np.sqrt(np.maximum(pairs, 1.0))
+    # An entry may move by one and a half standard errors, and no further: less than some do without bounds.
+    width = 1.5 / np.sqrt(np.maximum(pairs, 1.0))
     cases = {
         "free": nearest_correlation(A),
         "bounded": nearest_correlation(
