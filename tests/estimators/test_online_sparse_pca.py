@@ -109,9 +109,9 @@ def test_load_refuses_other_files(tmp_path):
 
 def test_the_explained_share_of_many_features_needs_no_dense_array():
     rng = np.random.default_rng(0)
-    Z = rng.standard_normal((8, 20_000))
-    Z[:, :50] += 4.0 * rng.standard_normal((8, 1))
-    estimator = OnlineSparsePCA(1, alpha=14.0, center=False).partial_fit(Z)
+    Z = rng.standard_normal((20, 20_000))
+    Z[:, :50] += 4.0 * rng.standard_normal((20, 1))
+    estimator = OnlineSparsePCA(1, alpha=30.0, center=False).partial_fit(Z)
     tracemalloc.start()
     ratio = estimator.explained_variance_ratio_
     peak = tracemalloc.get_traced_memory()[1]
