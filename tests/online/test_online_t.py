@@ -1,5 +1,9 @@
 """Online-T against Algorithm 2 written out with full decompositions, and what must hold of its state."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -129,3 +133,17 @@ def test_zero_samples_and_bad_options():
         OnlineT(10, 2, 0.1, correction="x")
     with pytest.raises(ValueError, match="storage must be"):
         OnlineT(10, 2, 0.1, storage="x")
+
+
+def test_kernels_from_the_cache_serve_both_storages(tmp_path):
+    """Each process finds what those before it compiled; a call into a parallel build crashed the third one."""
+    code = """
+import sys
+import numpy as np
+from fantope.online import OnlineT
+OnlineT(50, 1, 0.1, storage=sys.argv[1]).update_many(np.random.default_rng(0).standard_normal((5, 50)))
+"""
+    for storage in ("dense", "sparse", "sparse"):
+        subprocess.run(
+            [sys.executable, "-c", code, storage], check=True, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        )

@@ -1,4 +1,4 @@
-"""The Online-T step (Algorithm 2), compiled: a whole block of samples runs without returning to Python.
+"""The Online-T step (Algorithm 2), compiled: for small p a whole block of samples runs without returning to Python.
 
 The iterate is kept as ``X_t = c·(A + a₁g₁g₁ᵀ + a_p g_p g_pᵀ + α_t zzᵀ + κI)`` with A = X⁽¹⁾_t the soft-thresholded
 matrix: nothing but A is p × p, and the correction is applied in the pass that thresholds next time. That pass also
@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from fantope.kernels.build import PARALLEL_FROM, twin
+from fantope.kernels.build import twin
 
 WIDTH = 24  # vectors in the search space for the two extreme eigenpairs
 START = 4  # of which it starts from: the last two eigenvectors, the sample, a fixed probe
@@ -57,10 +57,11 @@ def _advance(A, mean, vectors, scalars, threshold, weight):  # type: ignore[no-u
     return square, trace
 
 
-def _product(A, V, first, last, out):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, fastmath=FAST)
+def product(A, V, first, last, out):  # type: ignore[no-untyped-def]
     """Write out[k] = A V[k] for first ≤ k < last; a row of A stays in cache while all vectors use it."""
     p = A.shape[0]
-    for i in prange(p):
+    for i in range(p):
         for k in range(first, last):
             total = 0.0
             for j in range(p):
@@ -69,9 +70,9 @@ def _product(A, V, first, last, out):  # type: ignore[no-untyped-def]
 
 
 advance_serial = njit(cache=True, nogil=True, fastmath=FAST)(_advance)
+# Called from Python alone. Compiled code that calls a parallel build must not be cached: compiled for other types by a
+# process that takes the parallel build from the cache, it is stored in a form that crashes the process after it.
 advance_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(twin(_advance))
-product_serial = njit(cache=True, nogil=True, fastmath=FAST)(_product)
-product_parallel = njit(cache=True, nogil=True, fastmath=FAST, parallel=True)(twin(_product))
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -127,10 +128,8 @@ def _orthonormalise(Q, m, new):  # type: ignore[no-untyped-def]
 def _multiply(dense, A, indptr, indices, data, diagonal, V, first, last, out):  # type: ignore[no-untyped-def]
     if not dense:
         sparse_product(indptr, indices, data, diagonal, V, first, last, out)
-    elif A.shape[0] >= PARALLEL_FROM:
-        product_parallel(A, V, first, last, out)
     else:
-        product_serial(A, V, first, last, out)
+        product(A, V, first, last, out)
 
 
 @njit(cache=True, nogil=True)
@@ -258,11 +257,7 @@ def dense_steps(A, mean, vectors, scalars, probe, Z, steps, nus, weights, alpha,
     indices = np.zeros(0, dtype=np.int32)
     nothing = np.zeros(0)
     for t in range(Z.shape[0]):
-        threshold = steps[t] * alpha
-        if p >= PARALLEL_FROM:
-            square, trace = advance_parallel(A, mean, vectors, scalars, threshold, weights[t])
-        else:
-            square, trace = advance_serial(A, mean, vectors, scalars, threshold, weights[t])
+        square, trace = advance_serial(A, mean, vectors, scalars, steps[t] * alpha, weights[t])
         correct(
             True, A, indptr, indices, nothing, nothing, square, trace, vectors, scalars, probe, Z[t],
             steps[t], nus[t], d, clip, tol, Q, AQ,

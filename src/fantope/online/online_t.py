@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.eigen import Eigenspace, one_blas_thread
+from fantope.kernels.build import PARALLEL_FROM
 from fantope.kernels.online_t import (
     BOTTOM,
     N_SCALARS,
@@ -29,6 +30,7 @@ from fantope.kernels.online_t import (
     THETA_TOP,
     TOP,
     WIDTH,
+    advance_parallel,
     correct,
     dense_steps,
     sparse_advance,
@@ -40,6 +42,9 @@ from fantope.online.regret import fantope_distance
 from fantope.problem.projection import Factors, compress, project
 from fantope.typing import Array
 
+# The part of the state that the other storage has.
+NO_MATRIX, NOTHING = np.zeros((0, 0)), np.zeros(0)
+NO_INDPTR, NO_INDICES = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
 WINDOW = 256  # recent samples that components are rotated and scored on: Online-T keeps no covariance
 SPARSE_DISTANCE_UP_TO = 4000  # variables; the exact distance to the Fantope needs the dense X_t
 
@@ -139,13 +144,29 @@ class OnlineT:
             mean = self.mean if self.average else self.A  # weight 0 leaves whatever is passed unchanged
             if not self.average:
                 weights[:] = 0.0
-            dense_steps(
-                self.A, mean, self.vectors, self.scalars, self.probe, Z, steps, nus, weights, self.alpha,
-                float(self.n_components), clip, self.eigen_tol,
-            )  # fmt: skip
+            if self.n_features < PARALLEL_FROM:
+                dense_steps(
+                    self.A, mean, self.vectors, self.scalars, self.probe, Z, steps, nus, weights, self.alpha,
+                    float(self.n_components), clip, self.eigen_tol,
+                )  # fmt: skip
+                return
+            for z, step, nu, weight in zip(Z, steps, nus, weights, strict=True):
+                sums = advance_parallel(self.A, mean, self.vectors, self.scalars, step * self.alpha, weight)
+                self._correct(self.A, NO_INDPTR, NO_INDICES, NOTHING, NOTHING, sums, z, step, nu, clip)
         else:
             for z, step, nu, weight in zip(Z, steps, nus, weights, strict=True):
                 self._sparse_step(z, step, nu, weight, clip)
+
+    def _correct(
+        self, A: Array, indptr: Any, indices: Any, data: Array, diagonal: Array, sums: tuple[float, float], z: Array,
+        step: float, nu: float, clip: bool,
+    ) -> None:  # fmt: skip
+        """Do what follows the thresholding; ``sums`` are ‖X⁽¹⁾‖² and its trace."""
+        width = (WIDTH, self.n_features)
+        correct(
+            self.storage == "dense", A, indptr, indices, data, diagonal, *sums, self.vectors, self.scalars, self.probe,
+            z, step, nu, float(self.n_components), clip, self.eigen_tol, np.zeros(width), np.zeros(width),
+        )  # fmt: skip
 
     def _schedule(self, Z: Array) -> tuple[Array, Array, Array]:
         """Return α_t, ν_t, and the weight of the pending iterate in the mean, for each row."""
@@ -166,18 +187,13 @@ class OnlineT:
         return steps, nus, weights
 
     def _sparse_step(self, z: Array, step: float, nu: float, weight: float, clip: bool) -> None:
-        p = self.n_features
         self.indptr, self.indices, self.data, self.diagonal = sparse_advance(
             self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, step * self.alpha
         )
         if self.average and weight > 0.0:
             self.sum.add(self.indptr, self.indices, self.data, self.diagonal, weight)
-        square, trace = square_and_trace(self.data, self.diagonal)
-        correct(
-            False, np.zeros((0, 0)), self.indptr, self.indices, self.data, self.diagonal, square, trace, self.vectors,
-            self.scalars, self.probe, z, step, nu, float(self.n_components), clip, self.eigen_tol,
-            np.zeros((WIDTH, p)), np.zeros((WIDTH, p)),
-        )  # fmt: skip
+        sums = square_and_trace(self.data, self.diagonal)
+        self._correct(NO_MATRIX, self.indptr, self.indices, self.data, self.diagonal, sums, z, step, nu, clip)
 
     # --- answers -------------------------------------------------------------------------------------------------
 

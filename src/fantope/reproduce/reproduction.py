@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -75,7 +75,7 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
     results = out / "results" / FOLDERS[scale]
     chapters: list[Chapter] = []
     missing: dict[str, str] = {}
-    used: list[Stored] = []
+    used: dict[str, list[Stored]] = {}
     for name, about in EXPERIMENTS.items():
         if name not in plan:
             continue
@@ -87,7 +87,7 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
         if left:
             missing[name] = f"{about}: {left} of {len(plan[name])} runs have not been done yet"
         if stored.runs:
-            used.extend(stored.runs)
+            used[name] = stored.runs
             chapters.append(import_module(f"fantope.reproduce.chapters.{name}").chapter(stored.runs))
     opening = _opening(scale, used)
     write_pictures(chapters, out / IMAGES)
@@ -96,7 +96,7 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
     return [claim for chapter in chapters for claim in chapter.claims]
 
 
-def _opening(scale: Scale, used: Sequence[Stored]) -> list[str]:
+def _opening(scale: Scale, used: Mapping[str, Sequence[Stored]]) -> list[str]:
     command = "fantope reproduce all" + {"quick": " --quick", "paper": "", "full": " --full"}[scale] + " -o OUT"
     texts = [
         'The experiments of Qiu, Lei and Roeder, "Gradient-based Sparse Principal Component Analysis with Extensions '
@@ -110,18 +110,24 @@ def _opening(scale: Scale, used: Sequence[Stored]) -> list[str]:
     return texts
 
 
-def _machine(used: Sequence[Stored]) -> str:
-    first = used[0].machine
+def _machine(used: Mapping[str, Sequence[Stored]]) -> str:
+    every = [run for runs in used.values() for run in runs]
+    first = every[0].machine
     versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
     text = (
         f"{first['processor']}, {first['cores']} cores, {first['system']}, {first['blas_threads']} BLAS and "
         f"{first['numba_threads']} numba threads; Python {first['python']}, {versions}, "
-        f"{first['blas']}. All runs together took {sum(run.seconds for run in used) / 60:.1f} minutes."
+        f"{first['blas']}. All runs together took {sum(run.seconds for run in every) / 60:.1f} minutes."
     )
-    if any(run.machine != first for run in used):
+    if any(run.machine != first for run in every):
         text += " Some runs were made on another machine or with other versions."
-    shares = [run.background for run in used if run.background is not None and run.seconds > 1.0]
-    if shares and max(shares) > BUSY:
-        busy = f"{100 * max(shares):.0f} %"
-        text += f" Other programs took up to {busy} of the processor meanwhile: times are noisy and too long."
+    shares = {
+        name: max((run.background for run in runs if run.background is not None and run.seconds > 1.0), default=0.0)
+        for name, runs in used.items()
+    }
+    if max(shares.values()) > BUSY:
+        busy = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items() if share > BUSY)
+        text += (
+            f" Other programs took up to this share of the processor in some runs, whose times are too long: {busy}."
+        )
     return text

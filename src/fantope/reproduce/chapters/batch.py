@@ -136,7 +136,7 @@ def _claims(panels: Sequence[dict[str, Any]]) -> list[Claim]:
             "GradFPS is ahead of ADMM-FPS at equal time.",
             f"p = {sizes}: lower estimation error on {percent(errors)} % of the common time (log scale), nearer to "
             f"the certified optimum on {percent(distances)} %",
-            judge([share >= AHEAD for share in errors]),
+            judge([share >= least for share in errors for least in (0.5, AHEAD)]),
         ),
         Claim(
             "5.2, figure 2",
