@@ -181,8 +181,10 @@ def _long_stream(result: dict[str, Any]) -> str:
         [f"{row['t']:,}", seconds(row["seconds"]), f"{row['ratio']:.1f}", f"{row['products']:.1f}"]
         for row in result["rows"]
     ]
-    return f"p = {result['p']}, medians of {result['window']} steps up to sample t.\n\n" + table(
-        ["t", "step", "over `X += outer(z, z)`", "products"], rows
+    return (
+        f"p = {result['p']}, medians of {result['window']} steps up to sample t.\n\n"
+        + table(["t", "step", "over `X += outer(z, z)`", "products"], rows)
+        + "\n"
     )
 
 
@@ -204,7 +206,7 @@ def _sparse(result: dict[str, Any]) -> str:
     return (
         f"p = {first['p']:,}, after {first['samples']} samples; a dense array would take "
         f"{8e-6 * first['p'] ** 2:,.0f} MB. The running mean holds every pair that was ever in use.\n\n"
-        f"{table(head, rows)}\n![memory against non-zeros](images/online_sparse.png)\n"
+        f"{table(head, rows)}\n\n![memory against non-zeros](images/online_sparse.png)\n"
     )
 
 
@@ -228,7 +230,7 @@ def _online_p(result: dict[str, Any]) -> str:
     head = ["loosen", "step / `eigh`", "by quarter", "iterations by quarter", "all met", "regret", "‖X_T − Π‖_F"]
     return (
         f"p = {first['p']}, T = {first['T']}, λ = 0.5√(log p/T); `eigh` of S_1:T on one thread takes "
-        f"{seconds(first['eigh_seconds'])}. Wanted: 30 × at loosen = 1.\n\n" + table(head, rows)
+        f"{seconds(first['eigh_seconds'])}. Wanted: 30 × at loosen = 1.\n\n{table(head, rows)}\n"
     )
 
 

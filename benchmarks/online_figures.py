@@ -212,7 +212,7 @@ def sparse() -> None:
         title=f"p = {p:,}: memory follows the non-zeros",
         ylim=(None, 1e-5 * p * p),
     )
-    axis.legend(fontsize=8, frameon=False, loc="center right")
+    axis.legend(fontsize=8, frameon=False, loc="center left")
     _save(axes, "online_sparse.png")
 
 
