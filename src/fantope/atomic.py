@@ -49,6 +49,12 @@ def whole_file(target: Path, *, keep: Path | None = None) -> Iterator[BinaryIO]:
         raise
 
 
+def write_whole(target: Path, text: str) -> None:
+    """Write a text file, whole or not at all."""
+    with whole_file(target) as file:
+        file.write(text.encode("utf-8"))
+
+
 def _beside(target: Path) -> Path:
     """Return a new name in the same folder: a rename is atomic only within a file system."""
     return target.with_name(f".{target.name}-{secrets.token_hex(8)}")

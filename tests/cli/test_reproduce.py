@@ -33,6 +33,16 @@ def test_a_quick_run_writes_a_page_and_is_reused(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["reused"] == 1
 
 
+def test_the_quick_plan_does_everything(tmp_path, capsys):
+    """The whole command at its quick sizes, a minute or more: nothing fails, nothing but missing data is left out."""
+    assert main(["reproduce", "all", "--quick", "-o", str(tmp_path / "out"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    page = (tmp_path / "out" / "reproduce.md").read_text(encoding="utf-8")
+    assert len(found["claims"]) > 20 and "failed: " not in page
+    left_out = [line for line in page.partition("## Not here")[2].splitlines() if line.startswith("- ")]
+    assert all("skipped: " in line and "application" in line for line in left_out), left_out
+
+
 def test_text_for_people(tmp_path, capsys):
     assert main(["reproduce", "setting", "--quick", "-o", str(tmp_path / "out")]) == 0
     captured = capsys.readouterr()

@@ -51,6 +51,16 @@ def test_entries_satisfy_their_equation(p, weight, threshold):
     np.testing.assert_allclose(guessed.Y, Y, atol=1e-12)
 
 
+@pytest.mark.parametrize("r", [1.01, 1.04, 1.06])
+def test_sharp_exponents_satisfy_their_equation(r):
+    V = symmetric(np.random.default_rng(0), 20)
+    found = prox_squared_lr(V, 0.5, r)
+    Y, N = np.abs(found.Y), found.norm
+    used = Y > 0
+    residual = Y + 0.5 * N ** (2 - r) * Y ** (r - 1) - np.abs(V)
+    assert np.abs(residual[used]).max() < 1e-11
+
+
 @pytest.mark.parametrize("threshold", [0.0, 0.5])
 def test_against_coordinate_descent(threshold):
     V = symmetric(np.random.default_rng(1), 4)

@@ -5,10 +5,11 @@ import pytest
 
 import fantope
 from fantope import atomic
+from fantope.atomic import write_whole
 from fantope.reproduce import store as module
 from fantope.reproduce.experiments.setting import Setting
 from fantope.reproduce.fingerprint import fingerprint, sources
-from fantope.reproduce.store import Store, run_key, write_whole
+from fantope.reproduce.store import Store, run_key
 
 MODULE = "fantope.reproduce.experiments.setting"
 

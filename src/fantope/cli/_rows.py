@@ -15,9 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 CHUNK = 1 << 16
-LONGEST = (
-    1 << 26
-)  # bytes in a line; more is not a row of numbers, and a file without line breaks must not fill the memory
+LONGEST = 1 << 26  # bytes in a line: a file without line breaks is no table and must not fill the memory
 LARGEST = 1e60  # fourth powers are summed up: a number whose fourth power is near the largest float spoils them all
 POLL = 0.2  # seconds between looks at a file that grows, or at whether to stop
 FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".npy": "npy"}
@@ -74,24 +72,25 @@ def guess_format(source: str, given: str) -> str:
     raise ValueError(f"{source}: the name does not tell the format; pass --format csv, tsv, ndjson or npy.")
 
 
-class Lines:
-    """Lines of a source with the position after each; a pipe may be slow, burst, or end in the middle of a line.
+class Source:
+    """Bytes of a file or a pipe, which may be slow, burst, or end anywhere.
 
     Parameters
     ----------
     source : str
         Path, or "-" for standard input.
-    follow : bool
-        Wait for more at the end of a file.
     stop : callable
         Asked while waiting: whether to give up.
+    follow : bool
+        Wait for more at the end of a file.
+    packed : bool
+        Whether it is a .gz file.
     """
 
-    def __init__(self, source: str, follow: bool, stop: Callable[[], bool]) -> None:
-        self.source, self.follow, self.stop = source, follow, stop
+    def __init__(self, source: str, stop: Callable[[], bool], follow: bool = False, packed: bool = False) -> None:
+        self.source, self.follow, self.stop, self.packed = source, follow, stop, packed
         # A named pipe, or what the shell makes of <(command), is read like standard input.
         self.pipe = source == "-" or not os.path.isfile(source)
-        self.packed = source.endswith(".gz")
         if follow and (self.pipe or self.packed):
             raise ValueError("--follow needs a plain file that grows; a pipe is followed until it closes anyway.")
         self.file: BinaryIO = (
@@ -105,6 +104,47 @@ class Lines:
         """Close the file; standard input is not ours to close."""
         if self.source != "-":
             self.file.close()
+
+    def _read(self) -> bytes | None:
+        """Return some bytes, or None at the end or when asked to stop."""
+        while True:
+            if not self.pipe or _ready(self.file):
+                chunk = self._some()
+                if chunk:
+                    return bytes(chunk)
+                if not self.follow:
+                    # Ctrl-C ends the other side of a pipe, too: such an end is not that of the input.
+                    self.halted = self.stop()
+                    return None
+            if self.stop():
+                self.halted = True
+                return None
+            if not self.pipe:
+                time.sleep(POLL)
+
+    def _some(self) -> bytes:
+        try:
+            return self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
+        except (EOFError, zlib.error, OSError) as error:
+            what = "the .gz file is cut off or damaged" if self.packed else "reading failed"
+            reason = getattr(error, "strerror", None) or str(error)
+            raise Unreadable(
+                f"{self.source}: {what} after line {self.position.line} ({reason.rstrip('.')}); mend it "
+                "and start the same command again"
+            ) from None
+
+
+class Lines(Source):
+    """Lines of a source with the position after each.
+
+    Parameters
+    ----------
+    source, stop, follow
+        As of :class:`Source`.
+    """
+
+    def __init__(self, source: str, follow: bool, stop: Callable[[], bool]) -> None:
+        super().__init__(source, stop, follow, packed=source.endswith(".gz"))
 
     def seek(self, position: Position) -> None:
         """Go on from a saved position: by offset in a plain file, by counting lines elsewhere."""
@@ -166,34 +206,6 @@ class Lines:
                 return line, False
             self.buffer += chunk
 
-    def _read(self) -> bytes | None:
-        """Return some bytes, or None at the end or when asked to stop."""
-        while True:
-            if not self.pipe or _ready(self.file):
-                chunk = self._some()
-                if chunk:
-                    return bytes(chunk)
-                if not self.follow:
-                    # Ctrl-C ends the other side of a pipe, too: such an end is not that of the input.
-                    self.halted = self.stop()
-                    return None
-            if self.stop():
-                self.halted = True
-                return None
-            if not self.pipe:
-                time.sleep(POLL)
-
-    def _some(self) -> bytes:
-        try:
-            return self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
-        except (EOFError, zlib.error, OSError) as error:
-            what = "the .gz file is cut off or damaged" if self.packed else "reading failed"
-            reason = getattr(error, "strerror", None) or str(error)
-            raise Unreadable(
-                f"{self.source}: {what} after line {self.position.line} ({reason.rstrip('.')}); mend it "
-                "and start the same command again"
-            ) from None
-
     @property
     def waiting(self) -> bool:
         """Whether getting the next line may take a while: time to work on what there is."""
@@ -219,34 +231,23 @@ def _ready(file: BinaryIO) -> bool:
         return True
 
 
-class NpyRows:
-    """Rows of a two-dimensional .npy array, from a file or a pipe; the position counts rows.
+class NpyRows(Source):
+    """Rows of a two-dimensional .npy array; the position counts rows.
 
     Parameters
     ----------
-    source : str
-        Path, or "-" for standard input.
-    stop : callable
-        Asked while waiting: whether to give up.
+    source, stop
+        As of :class:`Source`.
     """
 
     def __init__(self, source: str, stop: Callable[[], bool]) -> None:
-        self.source, self.stop = source, stop
-        self.pipe = source == "-" or not os.path.isfile(source)
-        self.file: BinaryIO = _standard_input() if source == "-" else open(source, "rb")  # noqa: SIM115
-        self.buffer = b""
-        self.halted = False
+        super().__init__(source, stop)
         self.n_rows = self.width = 0
         try:
             self._read_header()
         except BaseException:
             self.close()
             raise
-
-    def close(self) -> None:
-        """Close the file; standard input is not ours to close."""
-        if self.source != "-":
-            self.file.close()
 
     def _read_header(self) -> None:
         import numpy as np
@@ -276,8 +277,8 @@ class NpyRows:
         """Yield the rows from number ``start`` on."""
         import numpy as np
 
+        size = self.width * self.dtype.itemsize
         for k in range(self.n_rows):
-            size = self.width * self.dtype.itemsize
             data = self.read(size)
             if self.halted:
                 return
@@ -286,26 +287,17 @@ class NpyRows:
                     f"{self.source}: the input ends in the middle of row {k + 1} of {self.n_rows}; send all of it with "
                     "the same command again"
                 )
+            self.position = Position(0, k + 1)
             if k < start:
                 continue
             values = np.frombuffer(data, dtype=self.dtype).astype(np.float64)
             bad = np.flatnonzero(~(np.abs(values) <= LARGEST))
             fault = f"{values[bad[0]]} in column {bad[0] + 1} where {expected(values[bad[0]])}" if len(bad) else ""
-            yield Row(None if len(bad) else values.tolist(), fault, "", Position(0, k + 1))
+            yield Row(None if len(bad) else values.tolist(), fault, "", self.position)
 
     def read(self, size: int) -> bytes:
         """Return so many bytes; fewer at the end, or when asked to stop while waiting for them."""
-        while len(self.buffer) < size:
-            if self.pipe and not _ready(self.file):
-                if self.stop():
-                    self.halted = True
-                    break
-                continue
-            chunk = self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
-            if not chunk:
-                # Ctrl-C ends the other side of a pipe, too: such an end is not that of the input.
-                self.halted = self.pipe and self.stop()
-                break
+        while len(self.buffer) < size and (chunk := self._read()) is not None:
             self.buffer += chunk
         data, self.buffer = self.buffer[:size], self.buffer[size:]
         return data

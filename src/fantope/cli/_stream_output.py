@@ -9,7 +9,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fantope.atomic import whole_file
+from fantope.atomic import write_whole
 
 if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
@@ -24,7 +24,7 @@ def write_components(path: Path, estimator: OnlineSparsePCA) -> None:
     writer.writerow(["variable", *(f"component{k + 1}" for k in range(len(components)))])
     for j in estimator.support_:
         writer.writerow([j if names is None else names[j], *(repr(float(value)) for value in components[:, j])])
-    _write_whole(path, text.getvalue())
+    write_whole(path, text.getvalue())
 
 
 def write_snapshot(folder: Path, estimator: OnlineSparsePCA) -> None:
@@ -35,13 +35,8 @@ def write_snapshot(folder: Path, estimator: OnlineSparsePCA) -> None:
 def write_result(folder: Path, estimator: OnlineSparsePCA, summary: dict[str, Any]) -> None:
     """Write components.csv, summary.json and state.fantope, which `fantope.load` opens."""
     write_components(folder / "components.csv", estimator)
-    _write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
+    write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
     estimator.save(folder / "state.fantope")
-
-
-def _write_whole(path: Path, text: str) -> None:
-    with whole_file(path) as file:
-        file.write(text.encode("utf-8"))
 
 
 def describe(estimator: OnlineSparsePCA, bad_rows: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from numba import njit
 from fantope.typing import Array
 
 SPAN = 24  # the table covers β from 2^-SPAN to 2^SPAN; what lies beyond is rare and solved by itself
-BINS = 64  # to a factor of two: quintics on bins this narrow are exact to rounding
+BINS = 64  # to a factor of two: quintics on bins this narrow are exact to rounding of β
 MANTISSA = 52 - 6  # bits below those that tell the bin: a double's binary form is its place in the table
 FIRST = (1023 - SPAN) * BINS
 
@@ -24,9 +24,10 @@ FIRST = (1023 - SPAN) * BINS
 def entry_table(m: float) -> Array:
     """Return the table of y(β) with ``y + y^{1/m} = β``: a row for each bin, its centre and six coefficients.
 
-    For m < 2, that is below p = 20 variables, the units κ could overflow; the table is empty then.
+    The table is empty, and entries are solved one by one, for m < 2 (up to p = 20 variables), where the units κ could
+    overflow, and for m > 20 (no p that occurs), where the curve is too sharp for the bins.
     """
-    if m < 2.0:
+    if not 2.0 <= m <= 20.0:
         return np.empty((0, 8))
     octave, part = np.divmod(np.arange(2 * SPAN * BINS), BINS)
     half = np.exp2(octave - SPAN) / (2 * BINS)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 
+from fantope.atomic import write_whole
 from fantope.reproduce.base import Report
 from fantope.reproduce.chapters.base import Chapter, Claim
 from fantope.reproduce.page import IMAGES, html_page, markdown, write_pictures
 from fantope.reproduce.plan import EXPERIMENTS, FOLDERS, PLANS, Plan, Scale
 from fantope.reproduce.runner import Outcome, collect, run_all
-from fantope.reproduce.store import Stored, write_whole
+from fantope.reproduce.store import Stored
 
 TITLE = "The paper, reproduced"
 BUSY = 0.05  # share of the processor that others may take before the page says so

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import fantope
-from fantope.atomic import whole_file
+from fantope.atomic import write_whole
 from fantope.reproduce.fingerprint import fingerprint
 from fantope.reproduce.machine import machine
 
@@ -91,9 +91,3 @@ def run_key(experiment: str, config: Any, module: str) -> str:
         "source": fingerprint(module),
     }
     return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def write_whole(target: Path, text: str) -> None:
-    """Write a text file such that a reader, or a killed run, leaves the old one or the new one."""
-    with whole_file(target) as file:
-        file.write(text.encode("utf-8"))

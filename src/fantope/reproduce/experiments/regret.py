@@ -96,13 +96,13 @@ def _side_by_side(config: Regret, tell: Callable[[Sequence[int]], None]) -> list
     with ProcessPoolExecutor(len(METHODS), context, _receive, (counts, ended)) as pool:
         running = [pool.submit(_in_process, config, k) for k in range(len(METHODS))]
         try:
-            while wait(running, timeout=0.5, return_when=FIRST_EXCEPTION).not_done:
-                if any(each.done() and each.exception() for each in running):
-                    break
+            while (now := wait(running, timeout=0.5, return_when=FIRST_EXCEPTION)).not_done:
                 tell(counts[:])
-            return [each.result() for each in running]
+                if any(each.exception() for each in now.done):
+                    break
         finally:
             ended.set()  # after an interrupt, or the failure of one, the other ends with its next sample
+        return [each.result() for each in running]
 
 
 def _receive(counts: Any, ended: Any) -> None:
