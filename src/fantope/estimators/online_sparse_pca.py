@@ -383,10 +383,7 @@ def load(file: str | os.PathLike[str]) -> OnlineSparsePCA:
 
 def load_with_header(file: str | os.PathLike[str]) -> tuple[OnlineSparsePCA, dict[str, Any]]:
     """Return the estimator and the header that goes with it."""
-    try:
-        header, state = read_state(file)
-    except RuntimeError as error:  # a damaged byte that says "encrypted", or names another compression
-        raise CheckpointError(f"{file} is damaged ({error}).") from None
+    header, state = read_state(file)
     try:
         estimator = OnlineSparsePCA(**header["parameters"])
         estimator.begin(int(header["n_features"]), header["columns"])

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from fantope.kernels.build import twin
+from fantope.kernels.build import FAST, twin
 
 WIDTH = 24  # vectors in the search space for the two extreme eigenpairs
 START = 4  # of which it starts from: the last two eigenvectors, the sample, a fixed probe
@@ -24,8 +24,6 @@ START = 4  # of which it starts from: the last two eigenvectors, the sample, a f
 SCALE, TOP, BOTTOM, SAMPLE, SHIFT = 0, 1, 2, 3, 4  # c, a₁, a_p, α_t, κ
 THETA_TOP, THETA_BOTTOM, RESIDUAL, PRODUCTS = 5, 6, 7, 8  # what the last eigenproblem found
 N_SCALARS = 9
-
-FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def _advance(A, mean, vectors, scalars, threshold, weight):  # type: ignore[no-untyped-def]

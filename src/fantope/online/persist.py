@@ -75,7 +75,7 @@ def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State]:
                     state[name.removesuffix(".npy")] = np.lib.format.read_array(stream, allow_pickle=False)
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise CheckpointError(f"{path} is damaged or not a state saved by fantope ({error}).") from None
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:  # RuntimeError: a damaged byte that says "encrypted"
         if isinstance(error, CheckpointError):
             raise
         raise CheckpointError(f"{path} is damaged ({error}).") from None
