@@ -9,7 +9,9 @@ import scipy.linalg
 
 from fantope.eigen import one_blas_thread
 from fantope.online import FollowTheLeader, OnlineP, fantope_distance
-from fantope.online.subproblem import Subproblem, Warm, solve_subproblem, three_operator
+from fantope.online.scaled_splitting import Warm, solve_subproblem
+from fantope.online.subproblem import Subproblem
+from fantope.online.three_operator import three_operator
 from fantope.problem.certificate import dual_bound
 from fantope.simulation import simulate
 
@@ -17,6 +19,11 @@ from fantope.simulation import simulate
 def instance(p=40, t=20, alpha=0.2):
     Z = simulate(t, max(p, 35)).Z[:, -p:] if p < 35 else simulate(t, p).Z
     return Subproblem(Z.T @ Z / t, 2, alpha, float(t))
+
+
+def solve_from_cold(problem, tolerance, **options):
+    warm = Warm.cold(problem)
+    return solve_subproblem(problem, warm, warm.Y.diagonal(), tolerance, **options)
 
 
 def independent_bracket(problem, X, D):
@@ -32,8 +39,7 @@ def independent_bracket(problem, X, D):
 @pytest.mark.parametrize(("p", "t"), [(8, 3), (40, 1), (40, 20), (80, 60)])
 def test_the_gap_is_met_and_can_be_recomputed(p, t):
     problem = instance(p, t)
-    warm = Warm(np.zeros((p, p)), float(problem.S.trace()), 0.0)
-    found = solve_subproblem(problem, warm, problem.tolerance)
+    found = solve_from_cold(problem, problem.tolerance)
     assert found.met and found.gap <= problem.tolerance
     assert fantope_distance(found.X, 2) < 1e-7
     objective, _ = independent_bracket(problem, found.X, np.zeros((p, p)))
@@ -49,7 +55,7 @@ def test_both_schemes_and_a_generic_solver_agree():
     problem = instance(9, 6, 0.3)
     p = 9
     with one_blas_thread():
-        fast = solve_subproblem(problem, Warm(np.zeros((p, p)), float(problem.S.trace()), 0.0), 1e-7)
+        fast = solve_from_cold(problem, 1e-7)
         slow = three_operator(problem, np.zeros((p, p)), 1e-6, 0.05, max_iter=20_000)
     assert fast.met and slow.met
     X = cp.Variable((p, p), symmetric=True)

@@ -13,6 +13,7 @@ import math
 import numpy as np
 from numba import njit
 
+from fantope.kernels.build import FAST
 from fantope.typing import Array
 
 SPAN = 24  # the table covers β from 2^-SPAN to 2^SPAN; what lies beyond is rare and solved by itself
@@ -46,7 +47,7 @@ def entry_table(m: float) -> Array:
 
 @njit(cache=True, nogil=True)
 def solve_entry(b, c, m):  # type: ignore[no-untyped-def]
-    """Return ``(u, c·u^{1/m})`` that add up to b > 0, by Newton's method for w in w^m + c·w = b, from the right."""
+    """Return u with ``u + c·u^{1/m} = b`` > 0, by Newton's method for w in w^m + c·w = b, from the right."""
     w = b ** (1.0 / m)
     if c * w > b:
         w = b / c
@@ -57,65 +58,132 @@ def solve_entry(b, c, m):  # type: ignore[no-untyped-def]
         if not step > 1e-16 * w:
             break
     penalty = c * w
-    return (b - penalty if penalty < 0.5 * b else w**m), penalty
+    return b - penalty if penalty < 0.5 * b else w**m
 
 
 @njit(cache=True, nogil=True)
-def lr_sweep(V, Y, threshold, c, m, table):  # type: ignore[no-untyped-def]
-    """Write Y, entrywise sign(v)·u with u + c·u^{1/m} = |v| − threshold, of a symmetric V.
+def _curve(beta, bits, coefficient, m, table):  # type: ignore[no-untyped-def]
+    """Return y with ``y + coefficient·y^{1/m} = beta`` > 0, whose binary form is ``bits``."""
+    k = (bits >> MANTISSA) - FIRST
+    if 0 <= k < len(table):
+        x = beta - table[k, 0]
+        y = table[k, 5] + x * table[k, 6]
+        return table[k, 1] + x * (table[k, 2] + x * (table[k, 3] + x * (table[k, 4] + x * y)))
+    return solve_entry(beta, coefficient, m)
 
-    Returns ``[Σ u^r, Σ u^{r−1} ∂u/∂c]``, what a Newton step for the norm needs, r = 1 + 1/m.
+
+@njit(cache=True, nogil=True)
+def _units(scale, c, m, table):  # type: ignore[no-untyped-def]
+    """Return κ, the factors k_i of κ_ij = κ·k_i·k_j, and the table, empty where κ leaves what a double can hold."""
+    kappa = c ** (m / (m - 1.0)) if len(table) else 0.0
+    if 1e-150 < kappa < 1e150:
+        return kappa, scale ** ((m + 1.0) / (m - 1.0)), table
+    return 1.0, np.ones_like(scale), table[:0]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def lr_sweep(V, Y, scale, threshold, shift, c, m, table):  # type: ignore[no-untyped-def]
+    """Write Y, entrywise sign(v)·u with u + c_ij·u^{1/m} = |v| − threshold·s_ij, of a symmetric V.
+
+    s_ij = scale_i·scale_j and c_ij = c·s_ij^{1+1/m}: the prox for X in the metric ρ‖X_ij/s_ij‖², of V = X/s. From the
+    diagonal of V, ``shift``·s_ii is taken first. Returns ``[Σ x^r, Σ x^{r−1} ∂x/∂c]`` for x = u·s_ij, what a Newton
+    step for the norm needs, r = 1 + 1/m.
     """
     p = V.shape[0]
     if c <= 0.0:
-        return _soft_sweep(V, Y, threshold, 1.0 + 1.0 / m)
-    kappa = c ** (m / (m - 1.0)) if len(table) else 0.0
-    tabulated = 1e-150 < kappa < 1e150
-    if not tabulated:
-        kappa = 1.0
-    coefficient = 1.0 if tabulated else c
-    row = np.empty(p)
+        return _soft_sweep(V, Y, scale, threshold, shift, 1.0 + 1.0 / m)
+    kappa, units, table = _units(scale, c, m, table)
+    row, found = np.empty(p), np.empty(p)
     bits = row.view(np.int64)
     total = slope = 0.0
-    for i in range(p):
+    for i in range(p):  # three short loops for each row: two of them use vector units
+        own, unit = threshold * scale[i], kappa * units[i]
+        diagonal = V[i, i] - shift * scale[i] * scale[i]
+        for j in range(i):
+            row[j] = max(abs(V[i, j]) - own * scale[j], 0.0) / (unit * units[j])
+        row[i] = max(abs(diagonal) - own * scale[i], 0.0) / (unit * units[i])
         for j in range(i + 1):
-            row[j] = max(abs(V[i, j]) - threshold, 0.0) / kappa
+            k = (bits[j] >> MANTISSA) - FIRST
+            if 0 <= k < len(table):
+                x = row[j] - table[k, 0]
+                y = table[k, 5] + x * table[k, 6]
+                found[j] = table[k, 1] + x * (table[k, 2] + x * (table[k, 3] + x * (table[k, 4] + x * y)))
+            elif row[j] > 0.0:
+                found[j] = solve_entry(row[j], 1.0 if len(table) else c * (scale[i] * scale[j]) ** (1.0 + 1.0 / m), m)
+            else:
+                found[j] = 0.0
         row_total = row_slope = 0.0
         for j in range(i + 1):
-            beta = row[j]
-            y = 0.0
-            if beta > 0.0:
-                k = (bits[j] >> MANTISSA) - FIRST
-                if tabulated and 0 <= k < len(table):
-                    x = beta - table[k, 0]
-                    y = table[k, 5] + x * table[k, 6]
-                    y = table[k, 1] + x * (table[k, 2] + x * (table[k, 3] + x * (table[k, 4] + x * y)))
-                    penalty = beta - y
-                else:
-                    y, penalty = solve_entry(beta, coefficient, m)
-                half = 0.5 if i == j else 1.0
-                row_total += half * y * penalty
-                # ∂u/∂c = −w/(1 + c·e·u^{e−1}) with w = u^e, and c·u^{e−1} = c·w/u.
-                row_slope -= half * penalty * penalty * y / (y + penalty / m)
-                y = math.copysign(kappa * y, V[i, j])
-            Y[i, j] = y
-            Y[j, i] = y
+            y = found[j]
+            penalty = row[j] - y
+            here = unit * units[j]
+            weight = here * here * (0.5 if i == j else 1.0)
+            row_total += weight * y * penalty
+            # ∂u/∂c = −w/(1 + c·e·u^{e−1}) with w = u^e, and c·u^{e−1} = c·w/u.
+            row_slope -= weight * penalty * penalty * y / (y + penalty / m + 1e-300)
+            Y[i, j] = math.copysign(here * y, V[i, j] if i != j else diagonal)
+        for j in range(i):
+            Y[j, i] = Y[i, j]
         total += 2.0 * row_total
         slope += 2.0 * row_slope
-    # Each sum is of y·(c·w)ᵏ in units of κ: back to u and w.
-    scale = kappa / c
-    return total * kappa * scale, slope * scale * scale
+    # The sums are of u·(c·w) and u·(c·w)²/(…): what is left of c goes here.
+    return total / c, slope / (c * c)
 
 
 @njit(cache=True, nogil=True)
-def _soft_sweep(V, Y, threshold, r):  # type: ignore[no-untyped-def]
-    """Write Y = soft(V, threshold); return Σ|y|^r, and 0 for the slope that nobody needs without a penalty."""
+def trace_shift(diagonal, scale, threshold, trace, start, c, m, table):  # type: ignore[no-untyped-def]
+    """Return the ``shift`` of :func:`lr_sweep` for which Σ u_ii·s_ii is ``trace``.
+
+    The trace falls with the shift. Newton's method inside a bracket, which is found by doubling.
+    """
+    kappa, units, table = _units(scale, c, m, table)
+    low, high, shift = -np.inf, np.inf, start
+    reach = max(abs(start), 1e-3 * np.abs(diagonal / (scale * scale)).max(), 1e-300)
+    cell = np.empty(1)
+    bits = cell.view(np.int64)
+    for _ in range(200):
+        found = slope = 0.0
+        for i in range(len(diagonal)):
+            square = scale[i] * scale[i]
+            v = diagonal[i] - shift * square
+            here = kappa * units[i] * units[i]
+            cell[0] = max(abs(v) - threshold * square, 0.0) / here
+            if cell[0] > 0.0:
+                coefficient = 1.0 if len(table) else c * square ** (1.0 + 1.0 / m)
+                y = _curve(cell[0], bits[0], coefficient, m, table)
+                penalty = cell[0] - y
+                found += square * math.copysign(here * y, v)
+                slope += square * square * y / (y + penalty / m)
+        if abs(found - trace) <= 1e-13 * trace:
+            break
+        if found > trace:
+            low = shift
+        else:
+            high = shift
+        new = shift + (found - trace) / slope if slope > 0.0 else np.inf
+        if not low < new < high:
+            if low == -np.inf or high == np.inf:
+                new = shift + (reach if found > trace else -reach)
+                reach *= 2.0
+            else:
+                new = 0.5 * (low + high)
+        if new == shift:
+            break
+        shift = new
+    return shift
+
+
+@njit(cache=True, nogil=True)
+def _soft_sweep(V, Y, scale, threshold, shift, r):  # type: ignore[no-untyped-def]
+    """Write what :func:`lr_sweep` writes when there is no penalty; nobody needs a slope then."""
     total = 0.0
     for i in range(V.shape[0]):
         for j in range(V.shape[1]):
-            y = max(abs(V[i, j]) - threshold, 0.0)
-            total += y**r
-            Y[i, j] = math.copysign(y, V[i, j])
+            s = scale[i] * scale[j]
+            v = V[i, j] - (shift * s if i == j else 0.0)
+            y = max(abs(v) - threshold * s, 0.0)
+            total += (y * s) ** r
+            Y[i, j] = math.copysign(y, v)
     return total, 0.0
 
 
@@ -155,3 +223,49 @@ def dual_split(S, D, alpha, q, M):  # type: ignore[no-untyped-def]
             M[j, i] = M[i, j]
         total += 2.0 * row
     return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def reflect(Y, z, linear, lift, G):  # type: ignore[no-untyped-def]
+    """Write G = 2Y − z + linear − lift·liftᵀ."""
+    for i in range(len(G)):
+        for j in range(len(G)):
+            G[i, j] = 2.0 * Y[i, j] - z[i, j] + linear[i, j]
+        for a in range(lift.shape[1]):
+            if lift[i, a] != 0.0:
+                for j in range(len(G)):
+                    G[i, j] -= lift[i, a] * lift[j, a]
+
+
+@njit(cache=True, nogil=True)
+def pack_difference(X, Y, packed):  # type: ignore[no-untyped-def]
+    """Write the lower triangle of a symmetric X − Y, row after row."""
+    at = 0
+    for i in range(len(X)):
+        for j in range(i + 1):
+            packed[at + j] = X[i, j] - Y[i, j]
+        at += i + 1
+
+
+@njit(cache=True, nogil=True)
+def unpack(packed, X):  # type: ignore[no-untyped-def]
+    """Write X from its lower triangle, row after row."""
+    at = 0
+    for i in range(len(X)):
+        for j in range(i + 1):
+            X[i, j] = packed[at + j]
+            X[j, i] = packed[at + j]
+        at += i + 1
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def scaled_product(X, scale, rows, out):  # type: ignore[no-untyped-def]
+    """Write out = rows·(X∘ssᵀ) for a few rows and a symmetric X, s the ``scale``."""
+    p = len(X)
+    scaled = rows * scale
+    for i in range(p):
+        for a in range(len(rows)):
+            total = 0.0
+            for j in range(p):
+                total += X[i, j] * scaled[a, j]
+            out[a, i] = scale[i] * total

@@ -11,7 +11,8 @@ import numpy as np
 from fantope.eigen import one_blas_thread
 from fantope.online.base import State
 from fantope.online.leader import Leader
-from fantope.online.subproblem import Certified, Subproblem, Warm, solve_subproblem
+from fantope.online.scaled_splitting import Warm, solve_subproblem
+from fantope.online.subproblem import Certified, Subproblem
 from fantope.typing import Array
 
 RECORDS = 1000  # how many of the latest records are kept: storage must not grow with t
@@ -76,7 +77,7 @@ class OnlineP(Leader):
             raise ValueError(f"loosen must be a finite number above 0 (1 is the theorem's tolerance), got {loosen}.")
         super().__init__(n_features, n_components, alpha, forgetting)
         self.loosen, self.max_iter = float(loosen), max_iter
-        self.warm = Warm(np.zeros_like(self.S), 0.0, 0.0)
+        self.warm: Warm | None = None
         self.records: deque[SubproblemRecord] = deque(maxlen=RECORDS)
 
     def update_many(self, Z: Array) -> None:
@@ -87,16 +88,17 @@ class OnlineP(Leader):
 
     def _update(self, z: Array) -> None:
         self._see(z)
-        trace = float(self.S.trace())
-        if trace <= 0.0:
+        if float(self.S.trace()) <= 0.0:
             return  # nothing has varied yet, every X is as good
-        if not trace <= self.warm.rho <= 4.0 * trace:
-            # tr S is the scale of S − D over that of X; at p = 400 twice that needs fewest iterations. A stream whose
-            # scale has drifted starts afresh, which costs little: a sample moves the optimum far.
-            self.warm = Warm(np.zeros_like(self.S), 2.0 * trace, 0.0)
         problem = Subproblem(self.S, self.n_components, self.alpha, self.count.effective)
-        found = solve_subproblem(problem, self.warm, self.loosen * problem.tolerance, max_iter=self.max_iter)
-        self._take(found)
+        if self.warm is None:
+            self.warm = Warm.cold(problem)
+        # The sample draws X towards itself, the more the fewer there are.
+        share = self.count.effective**-1.5
+        drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
+        expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
+        tolerance = self.loosen * problem.tolerance
+        self._take(solve_subproblem(problem, self.warm, expected, tolerance, max_iter=self.max_iter))
 
     def _take(self, found: Certified) -> None:
         self._vectors, self._weights = found.vectors.copy(), found.weights.copy()
@@ -106,21 +108,16 @@ class OnlineP(Leader):
 
     def state(self) -> State:
         """Return everything that later results depend on."""
-        basis = self.warm.basis
-        return {
-            **super().state(),
-            "z": self.warm.z,
-            "rho": self.warm.rho,
-            "norm": self.warm.norm,
-            "basis": np.zeros((0, self.n_features)) if basis is None else basis,
-            "records": np.array([[r.sample, r.gap, r.tolerance, r.n_iter] for r in self.records]).reshape(-1, 4),
-        }
+        warm = {} if self.warm is None else {f"warm_{name}": value for name, value in vars(self.warm).items()}
+        records = np.array([[r.sample, r.gap, r.tolerance, r.n_iter] for r in self.records]).reshape(-1, 4)
+        return {**super().state(), **warm, "records": records}
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         super().restore(state)
-        basis = np.array(state["basis"])
-        self.warm = Warm(np.array(state["z"]), float(state["rho"]), float(state["norm"]), basis if len(basis) else None)
+        if "warm_Y" in state:
+            Y, D, lift = (np.array(state[f"warm_{name}"]) for name in ("Y", "D", "lift"))
+            self.warm = Warm(Y, D, float(state["warm_theta"]), lift, float(state["warm_norm"]))
         self.records = deque(
             (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in state["records"]), maxlen=RECORDS
         )

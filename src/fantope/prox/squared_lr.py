@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fantope.kernels.online_p import entry_table, lr_power_sum, lr_sweep
+from fantope.kernels.online_p import entry_table, lr_power_sum, lr_sweep, trace_shift
 from fantope.typing import Array
 
 MAX_ROUNDS = 100  # norm evaluations; Newton takes three to six, bisection alone would take fifty
@@ -107,7 +107,7 @@ def prox_squared_lr(
     unit = 1.0 if 1e-3 <= scale <= 1e3 else scale
     scaled = V if unit == 1.0 else V / unit
     guess = None if start is None else start / unit
-    norm, rounds = solve_norm(scaled, Y, weight, r, threshold / unit, guess, tol)
+    norm, _, rounds = solve_norm(scaled, Y, weight, r, threshold / unit, guess, tol)
     if unit != 1.0:
         Y *= unit
     return SquaredLr(Y, norm * unit, rounds)
@@ -119,27 +119,43 @@ def _table(m: float) -> Array:
 
 
 def solve_norm(
-    V: Array, Y: Array, weight: float, r: float, threshold: float, start: float | None, tol: float
-) -> tuple[float, int]:
-    """Find N, write Y(N) in place, return N and the number of sweeps.
+    V: Array,
+    Y: Array,
+    weight: float,
+    r: float,
+    threshold: float,
+    start: float | None,
+    tol: float,
+    scale: Array | None = None,
+    trace: float | None = None,
+    shift: float = 0.0,
+) -> tuple[float, float, int]:
+    """Find N, write Y(N) in place, return N, the shift of the diagonal and the number of sweeps.
 
-    Newton's method for log ‖u(N)‖_r − log N in log N, which is nearly straight; a bracket guards it.
+    Newton's method for log ‖u(N)‖_r − log N in log N, which is nearly straight; a bracket guards it. In the metric that
+    ``scale`` gives (:func:`fantope.kernels.online_p.lr_sweep`), and with the diagonal shifted until the trace is
+    ``trace``, if those are given; ``shift`` is then where to start.
     """
     m = 1.0 / (r - 1.0)
     table = _table(m)
+    scale = np.ones(len(V)) if scale is None else scale
+    diagonal = V.diagonal().copy()
     low, high = 0.0, math.inf
     N = start if start is not None and start > 0.0 else 0.0
     if N == 0.0:
         # With c = 0 the entries are as large as they can be, and so is their norm.
-        total, _ = lr_sweep(V, Y, threshold, 0.0, m, table)
+        total, _ = lr_sweep(V, Y, scale, threshold, 0.0, 0.0, m, table)
         high = total ** (1.0 / r)
         if high == 0.0 or weight == 0.0:
-            return high, 1
+            return high, 0.0, 1
         N = high / (1.0 + weight)
     found, rounds = N, 0
     while rounds < MAX_ROUNDS:
         rounds += 1
-        total, slope = lr_sweep(V, Y, threshold, weight * N ** (2.0 - r), m, table)
+        c = weight * N ** (2.0 - r)
+        if trace is not None:
+            shift = trace_shift(diagonal, scale, threshold, trace, shift, c, m, table)
+        total, slope = lr_sweep(V, Y, scale, threshold, shift, c, m, table)
         found = total ** (1.0 / r)
         if abs(found - N) <= tol * N or found == 0.0:
             break
@@ -152,4 +168,4 @@ def solve_norm(
         if new == N:
             break
         N = new
-    return found, rounds
+    return found, shift, rounds
