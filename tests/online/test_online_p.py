@@ -8,7 +8,7 @@ import pytest
 import scipy.linalg
 
 from fantope.eigen import one_blas_thread
-from fantope.online import FollowTheLeader, OnlineP, fantope_distance
+from fantope.online import FollowTheLeader, OnlineP, fantope_distance, scaled_splitting
 from fantope.online.scaled_splitting import Warm, solve_subproblem
 from fantope.online.subproblem import Subproblem
 from fantope.online.three_operator import three_operator
@@ -123,3 +123,28 @@ def test_ftl_is_the_batch_solution():
     batch = fantope.solve(sim.Z.T @ sim.Z / 60, 2, 0.3, tol=1e-5)
     assert learner.gap <= 1e-4 and learner.n_unmet == 0
     np.testing.assert_allclose(learner.iterate(), batch.projection.toarray(), atol=0.05)
+
+
+@pytest.mark.parametrize("constant", ["GIVE_UP", "LOST"])
+def test_what_the_metric_does_not_solve_the_plain_splitting_does(monkeypatch, constant):
+    problem = instance(40, 20)
+    usual = solve_from_cold(problem, problem.tolerance)
+    monkeypatch.setattr(scaled_splitting, constant, 0)
+    warm = Warm.cold(problem)
+    found = solve_subproblem(problem, warm, warm.Y.diagonal(), problem.tolerance)
+    assert found.met and found.objective == pytest.approx(usual.objective, abs=2 * problem.tolerance)
+    assert warm.plain == scaled_splitting.REST
+    # The next one begins in the plain metric, where the last one ended.
+    again = solve_subproblem(problem, warm, warm.Y.diagonal(), problem.tolerance)
+    assert again.met and again.n_iter < found.n_iter and warm.plain == scaled_splitting.REST - 1
+
+
+def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
+    problem = instance(60, 30)
+    warm = Warm.cold(problem)
+    expected = np.maximum(warm.Y.diagonal(), 0.0)
+    cold = solve_subproblem(problem, warm, expected, problem.tolerance)
+    again = solve_subproblem(problem, warm, np.maximum(warm.Y.diagonal(), 0.0), problem.tolerance)
+    assert again.n_iter < cold.n_iter / 2
+    misled = solve_subproblem(problem, Warm.cold(problem), expected[::-1].copy(), problem.tolerance)
+    assert misled.met and misled.objective == pytest.approx(cold.objective, abs=2 * problem.tolerance)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from fantope.prox.squared_lr import lr_norm, mirror_exponent, prox_squared_lr
+from fantope.prox.squared_lr import lr_norm, mirror_exponent, prox_squared_lr, solve_norm
 
 
 def coordinate_descent(V, weight, r, threshold=0.0, sweeps=400):
@@ -99,3 +99,22 @@ def test_nothing_left_and_not_finite():
     assert not prox_squared_lr(np.full((3, 3), 0.2), 1.0, 1.3, threshold=0.2).Y.any()
     with pytest.raises(ValueError, match="V must be finite"):
         prox_squared_lr(np.full((2, 2), np.nan), 1.0, 1.3)
+
+
+@pytest.mark.parametrize("p", [5, 12, 60])
+def test_in_a_metric_with_a_trace_the_result_is_stationary(p):
+    rng = np.random.default_rng(p)
+    r, weight, threshold, trace = mirror_exponent(p), 0.3, 0.2, 1.7
+    V = rng.standard_normal((p, p))
+    V, scale, Y = V + V.T, np.exp(rng.standard_normal(p)), np.empty((p, p))
+    norm, shift, _ = solve_norm(V, Y, weight, r, threshold, 1.0, 1e-14, scale, trace)
+    units = np.outer(scale, scale)
+    X = Y * units
+    assert X.trace() == pytest.approx(trace, rel=1e-9)
+    assert norm == pytest.approx((np.abs(X) ** r).sum() ** (1 / r), rel=1e-9)
+    # threshold‖X‖₁ + weight·‖X‖²_r/2 + ½Σ(x/s − v)² + shift·tr X: its gradient, and its subgradient at zero.
+    smooth = (Y - V) / units + shift * np.eye(p)
+    used = X != 0.0
+    slope = weight * norm ** (2 - r) * np.abs(X) ** (r - 1) + threshold
+    np.testing.assert_allclose((smooth + slope * np.sign(X))[used], 0.0, atol=1e-8 * np.abs(V / units).max())
+    assert (np.abs(smooth[~used]) <= threshold * (1 + 1e-9)).all()

@@ -44,7 +44,7 @@ FALL = 0.05  # … or until the residual has fallen by this factor
 ENOUGH = 1.0  # decompose when the residual is this many times what the tolerance may need
 ROUGH = 1e-4  # residual above which a decomposition may be in single precision
 LOST = 1e3  # a residual this many times the least one is not coming back
-GIVE_UP = 500  # iterations in a metric of its own, …
+GIVE_UP = 300  # iterations in a metric of its own, …
 REST = 10  # … after which this many subproblems are left to the plain one
 PLAIN_STEP = 2.0  # ρ of the plain metric, as a multiple of tr S
 NORM_TOL = 10.0  # of ‖Y‖_{r,r}, as a multiple of the residual
@@ -105,7 +105,7 @@ def solve_subproblem(
     n_iter = 0
     while n_iter < max_iter:
         n_iter += 1
-        if run.lost or (not run.plain and n_iter > GIVE_UP):
+        if not run.plain and (run.lost or n_iter > GIVE_UP):
             run, warm.plain = Splitting(problem, begin, None), REST
             look_at, at_last, enough, since = math.inf, math.inf, 0.0, INNER
         exact = run.plain or since >= INNER or run.size <= max(FALL * at_last, enough) or n_iter == max_iter
@@ -133,9 +133,14 @@ def solve_subproblem(
                 run = Splitting(problem, warm, np.maximum(warm.Y.diagonal(), 0.0))
                 look_at, since = math.inf, INNER
                 continue
-        run.advance()
-    run.leave(warm)
-    assert best is not None
+        if not run.lost:
+            run.advance()
+    if run.lost:
+        vars(warm).update(vars(begin))
+    else:
+        run.leave(warm)
+    if best is None:
+        best = _nearest(problem, begin.Y.copy(), tolerance)
     return replace(best, bound=bound, n_iter=n_iter)
 
 
@@ -181,7 +186,7 @@ class Splitting:
             self.shift,
         )
         reflect(self.Y, self.z, self.linear, self.lift * (self.scale / math.sqrt(rho))[:, None], self.G)
-        if not math.isfinite(float(self.G.sum())):
+        if not self.plain and not math.isfinite(float(self.G.sum())):
             self.lost = True
             return
         rough = not self.plain and self.size > ROUGH
@@ -190,7 +195,7 @@ class Splitting:
         pack_difference(self.X, self.Y, self.residual)
         self.size = float(np.linalg.norm(self.residual[: self.n_packed]))
         self.least = min(self.least, self.size)
-        self.lost = not self.size <= LOST * self.least
+        self.lost = not (self.plain or self.size <= LOST * self.least)
 
     def advance(self) -> None:
         """Go on to the next z and P."""
