@@ -110,6 +110,7 @@ def test_blocks_equal_rows_and_saved_state_equals_both(kind):
             state = {key: np.array(v) if isinstance(v, np.ndarray) else v for key, v in single.state().items()}
             single = new()
             single.restore(state)
+            assert kind == "ftl" or vars(single.warm).keys() == vars(whole.warm).keys()
     for key, value in whole.state().items():
         np.testing.assert_array_equal(value, single.state()[key], err_msg=key)
 
@@ -148,3 +149,16 @@ def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
     assert again.n_iter < cold.n_iter / 2
     misled = solve_subproblem(problem, Warm.cold(problem), expected[::-1].copy(), problem.tolerance)
     assert misled.met and misled.objective == pytest.approx(cold.objective, abs=2 * problem.tolerance)
+
+
+def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help(monkeypatch):
+    Z = simulate(8, 40).Z
+    monkeypatch.setattr(scaled_splitting, "GIVE_UP", 0)
+    whole, restored = OnlineP(40, 2, 0.2, loosen=100.0), OnlineP(40, 2, 0.2, loosen=100.0)
+    whole.update_many(Z[:5])
+    assert whole.warm.plain > 0
+    restored.restore({key: np.array(v) if isinstance(v, np.ndarray) else v for key, v in whole.state().items()})
+    whole.update_many(Z[5:])
+    restored.update_many(Z[5:])
+    for key, value in whole.state().items():
+        np.testing.assert_array_equal(value, restored.state()[key], err_msg=key)

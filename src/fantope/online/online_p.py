@@ -117,7 +117,8 @@ class OnlineP(Leader):
         super().restore(state)
         if "warm_Y" in state:
             Y, D, lift = (np.array(state[f"warm_{name}"]) for name in ("Y", "D", "lift"))
-            self.warm = Warm(Y, D, float(state["warm_theta"]), lift, float(state["warm_norm"]))
+            theta, norm = float(state["warm_theta"]), float(state["warm_norm"])
+            self.warm = Warm(Y, D, theta, lift, norm, int(state["warm_plain"]))
         self.records = deque(
             (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in state["records"]), maxlen=RECORDS
         )
