@@ -22,14 +22,14 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.linalg
 
+from fantope.eigen import Eigenspace
 from fantope.kernels.online_p import pack_difference, reflect, scaled_product, unpack
 from fantope.online.anderson import Anderson
 from fantope.online.subproblem import SLACK, Certified, Subproblem, assemble
 from fantope.problem.certificate import dual_bound
 from fantope.problem.near_projection import NearProjection
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.projection import project
 from fantope.prox.squared_lr import lr_norm, solve_norm
 from fantope.typing import Array
 
@@ -41,7 +41,6 @@ REVIEWS = (2, 4, 8, 16, 32, 64)  # … after so many decompositions
 RAMP = 2  # so many steps more to first order after each decomposition than after the one before, …
 INNER = 12  # … this many at most, …
 FALL = 0.05  # … or until the residual has fallen by this factor
-ENOUGH = 1.0  # decompose when the residual is this many times what the tolerance may need
 ROUGH = 1e-4  # residual above which a decomposition may be in single precision
 LOST = 1e3  # a residual this many times the least one is not coming back
 GIVE_UP = 300  # iterations in a metric of its own, …
@@ -115,15 +114,14 @@ def solve_subproblem(
         if exact and not run.lost:
             at_last = run.size
             if run.size <= look_at or n_iter == max_iter:
-                D, hoped, X = run.estimate()
+                M, penalty, hoped, X = run.estimate()
                 # What is left falls at least as the residual does.
-                enough = run.size * min(ENOUGH * tolerance / max(hoped, 1e-300), 0.9)
+                enough = run.size * min(tolerance / max(hoped, 1e-300), 0.9)
                 look_at = max(1.5 * enough, 0.1 * run.size)
                 if hoped <= (1.0 - 1.5 * SLACK) * tolerance or n_iter == max_iter:
                     found = _nearest(problem, X, tolerance)
                     if best is None or found.objective > best.objective:
                         best = found
-                    M, penalty = problem.split(D)
                     start = np.vstack([found.vectors, 1e-3 * np.random.default_rng(0).standard_normal((3, p))])
                     bound = min(bound, dual_bound(M, d, start, SLACK * tolerance, best.objective) + penalty)
                     if bound - best.objective <= tolerance:
@@ -232,8 +230,8 @@ class Splitting:
         left, _, right = np.linalg.svd(new.T @ self.lift)
         return np.asarray(new @ (left @ right))
 
-    def estimate(self) -> tuple[Array, float, Array]:
-        """Return the dual point that G has, the gap up to rounding, and X scaled to trace d, not in the metric.
+    def estimate(self) -> tuple[Array, float, float, Array]:
+        """Return S − D, its penalty, the gap up to rounding, and X scaled to trace d; none of it in the metric.
 
         S − D = θI − ρG₋ + PPᵀ, whose d largest eigenvalues add up to at most dθ + ‖P‖². In the plain metric it is ρ
         times what the projection took off, so that X is a leading face of it.
@@ -241,12 +239,12 @@ class Splitting:
         problem, d = self.problem, self.problem.n_components
         M = self.rho * (self.G - self.X) / self.units + self.lift @ self.lift.T
         M.flat[:: len(M) + 1] += self.rho * self.shift
-        D = problem.S - M
+        M, penalty = problem.split(problem.S - M)
         X = self.X * self.units
         trace = float(X.trace())
         X *= d / trace if trace > 0.0 else 1.0
         leading = float(np.vdot(M, X)) if self.plain else d * self.rho * self.shift + float((self.lift**2).sum())
-        return D, leading + problem.split(D)[1] - problem.objective(X), X
+        return M, penalty, leading + penalty - problem.objective(X), X
 
     def off(self) -> float:
         """Return how far the diagonal of Y is from the one expected, as a factor's logarithm."""
@@ -279,9 +277,6 @@ def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, fl
 
 def _nearest(problem: Subproblem, X: Array, tolerance: float) -> Certified:
     """Return the point of the Fantope next to X, with no bound yet."""
-    values, vectors = scipy.linalg.eigh(X, driver="evd", check_finite=False)
-    weights = capped_simplex(values[::-1], problem.n_components)
-    used = int(np.count_nonzero(weights))
-    rows = np.ascontiguousarray(vectors.T[::-1][:used])
-    assemble(rows, weights[:used], X)
-    return Certified(X, rows, weights[:used], problem.objective(X), math.inf, tolerance, 0)
+    vectors, weights = project(X, problem.n_components, Eigenspace(), 0.0)
+    assemble(vectors, weights, X)
+    return Certified(X, vectors, weights, problem.objective(X), math.inf, tolerance, 0)

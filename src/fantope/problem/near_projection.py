@@ -47,18 +47,18 @@ class NearProjection:
         capped = np.flatnonzero(weights < shifted)
         self.excess = V[:, capped] * np.sqrt(shifted[capped] - 1.0)  # E: G − θI exceeds I by EEᵀ
         self._whole = self.rank > len(G) - np.count_nonzero(linear)  # G − θI, less what the few others have of it
-        self._u = weights - shifted if self._whole else weights
+        u = weights - shifted if self._whole else weights
         few = np.flatnonzero(~linear if self._whole else weights)
         order = np.concatenate([few, np.setdiff1d(np.arange(len(G)), few)])
         self._at, self._n_few, self._n_linear = G.copy(), len(few), int(np.count_nonzero(linear))
-        half = V[:, few] * np.sqrt(np.abs(self._u[few]))
-        X: Array = ((half * np.sign(self._u[few])) @ half.T).astype(np.float64)
+        half = V[:, few] * np.sqrt(np.abs(u[few]))
+        X: Array = ((half * np.sign(u[few])) @ half.T).astype(np.float64)
         if self._whole:
             X += G
             X.flat[:: len(X) + 1] -= self.shift
         self._X: Array = 0.5 * (X + X.T)
         self._vectors = np.ascontiguousarray(V[:, order], dtype=np.float32)
-        self._slopes, self._own = self._derivative(values[order], self._u[order], linear[order])
+        self._slopes, self._own = self._derivative(values[order], u[order], linear[order])
         return self._X
 
     def _derivative(self, values: Array, u: Array, linear: AnyArray) -> tuple[Array, Array]:
