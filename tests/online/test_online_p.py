@@ -42,8 +42,11 @@ def test_the_gap_is_met_and_can_be_recomputed(p, t):
     found = solve_from_cold(problem, problem.tolerance)
     assert found.met and found.gap <= problem.tolerance
     assert fantope_distance(found.X, 2) < 1e-7
-    objective, _ = independent_bracket(problem, found.X, np.zeros((p, p)))
+    objective, bound = independent_bracket(problem, found.X, found.dual)
     assert objective == pytest.approx(found.objective, abs=1e-10 * max(1.0, abs(objective)))
+    # Computed anew from X and D, the gap is met as well, and the solver's bound is on the safe side of it.
+    assert -1e-9 <= bound - objective <= problem.tolerance
+    assert bound <= found.bound + 1e-10 * max(1.0, abs(bound))
     D = np.clip(problem.S, -0.5, 0.5)
     _, bound = independent_bracket(problem, found.X, D)
     M, penalty = problem.split(D)

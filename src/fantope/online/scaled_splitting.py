@@ -100,6 +100,7 @@ def solve_subproblem(
     run = Splitting(problem, warm, None if warm.plain else expected)
     warm.plain = max(warm.plain - 1, 0)
     best: Certified | None = None
+    dual: Array | None = None
     bound, look_at, at_last, enough, since, decompositions = math.inf, math.inf, math.inf, 0.0, INNER, 0
     n_iter = 0
     while n_iter < max_iter:
@@ -123,7 +124,9 @@ def solve_subproblem(
                     if best is None or found.objective > best.objective:
                         best = found
                     start = np.vstack([found.vectors, 1e-3 * np.random.default_rng(0).standard_normal((3, p))])
-                    bound = min(bound, dual_bound(M, d, start, SLACK * tolerance, best.objective) + penalty)
+                    proven = dual_bound(M, d, start, SLACK * tolerance, best.objective) + penalty
+                    if proven < bound:
+                        bound, dual = proven, problem.S - M
                     if bound - best.objective <= tolerance:
                         break
             if not run.plain and decompositions in REVIEWS and run.off() > OFF:
@@ -139,7 +142,7 @@ def solve_subproblem(
         run.leave(warm)
     if best is None:
         best = _nearest(problem, begin.Y.copy(), tolerance)
-    return replace(best, bound=bound, n_iter=n_iter)
+    return replace(best, bound=bound, dual=dual, n_iter=n_iter)
 
 
 class Splitting:

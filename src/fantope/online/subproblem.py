@@ -78,6 +78,8 @@ class Certified:
     tolerance : float
         What their difference was asked to be.
     n_iter : int
+    dual : (p, p) array, optional
+        D, from which ``bound`` can be computed anew; None if there is no bound.
     """
 
     X: Array
@@ -87,6 +89,7 @@ class Certified:
     bound: float
     tolerance: float
     n_iter: int
+    dual: Array | None = None
 
     @property
     def gap(self) -> float:
