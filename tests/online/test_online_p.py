@@ -8,8 +8,9 @@ import pytest
 import scipy.linalg
 
 from fantope.eigen import one_blas_thread
-from fantope.online import FollowTheLeader, OnlineP, fantope_distance, scaled_splitting
-from fantope.online.scaled_splitting import Warm, solve_subproblem
+from fantope.online import FollowTheLeader, OnlineP, certified_splitting, fantope_distance, scaled_splitting
+from fantope.online.certified_splitting import solve_subproblem
+from fantope.online.scaled_splitting import Warm
 from fantope.online.subproblem import Subproblem
 from fantope.online.three_operator import three_operator
 from fantope.problem.certificate import dual_bound
@@ -49,7 +50,8 @@ def test_the_gap_is_met_and_can_be_recomputed(p, t):
     assert bound <= found.bound + 1e-10 * max(1.0, abs(bound))
     D = np.clip(problem.S, -0.5, 0.5)
     _, bound = independent_bracket(problem, found.X, D)
-    M, penalty = problem.split(D)
+    M = problem.S - D
+    penalty = problem.penalty(M)
     assert dual_bound(M, 2) + penalty == pytest.approx(bound, rel=1e-8)
     assert bound >= found.objective
 
@@ -133,14 +135,15 @@ def test_ftl_is_the_batch_solution():
 def test_what_the_metric_does_not_solve_the_plain_splitting_does(monkeypatch, constant):
     problem = instance(40, 20)
     usual = solve_from_cold(problem, problem.tolerance)
-    monkeypatch.setattr(scaled_splitting, constant, 0)
+    module = certified_splitting if constant == "GIVE_UP" else scaled_splitting
+    monkeypatch.setattr(module, constant, 0)
     warm = Warm.cold(problem)
     found = solve_subproblem(problem, warm, warm.Y.diagonal(), problem.tolerance)
     assert found.met and found.objective == pytest.approx(usual.objective, abs=2 * problem.tolerance)
-    assert warm.plain == scaled_splitting.REST
+    assert warm.plain == certified_splitting.REST
     # The next one begins in the plain metric, where the last one ended.
     again = solve_subproblem(problem, warm, warm.Y.diagonal(), problem.tolerance)
-    assert again.met and again.n_iter < found.n_iter and warm.plain == scaled_splitting.REST - 1
+    assert again.met and again.n_iter < found.n_iter and warm.plain == certified_splitting.REST - 1
 
 
 def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
@@ -156,7 +159,7 @@ def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
 
 def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help(monkeypatch):
     Z = simulate(8, 40).Z
-    monkeypatch.setattr(scaled_splitting, "GIVE_UP", 0)
+    monkeypatch.setattr(certified_splitting, "GIVE_UP", 0)
     whole, restored = OnlineP(40, 2, 0.2, loosen=100.0), OnlineP(40, 2, 0.2, loosen=100.0)
     whole.update_many(Z[:5])
     assert whole.warm.plain > 0

@@ -3,43 +3,68 @@
 import numpy as np
 import pytest
 
-from fantope.problem.near_projection import NearProjection
+from fantope.problem.near_projection import FantopeProjection, NearProjection
 from fantope.prox.simplex import capped_simplex
 
 
-def reference(G, total):
+def positive_part(G):
     values, V = np.linalg.eigh(G)
-    weights = np.maximum(values, 0.0) if total is None else capped_simplex(values, total)
-    return (V * weights) @ V.T
+    return (V * np.maximum(values, 0.0)) @ V.T
 
 
-@pytest.mark.parametrize("total", [None, 3.0, 12.0, 25.0])
-@pytest.mark.parametrize("shift", [-3.0, 0.0, 3.0])
+@pytest.mark.parametrize("p", [29, 230])  # the second one runs on two cores, where there are
+@pytest.mark.parametrize("shift", [-0.5, 0.0, 0.5])
 @pytest.mark.parametrize("size", [0.05, 0.3, 1.0])
-def test_the_error_falls_with_the_square_of_the_step(total, shift, size):
+def test_the_error_falls_with_the_square_of_the_step(p, shift, size):
     rng = np.random.default_rng(1)
-    A, B = rng.standard_normal((2, 30, 30))
-    G, B = size * (A + A.T) + shift * np.eye(30), B + B.T
-    projection = NearProjection(total)
-    np.testing.assert_allclose(projection.exact(G), reference(G, total), atol=1e-13)
-    if total is None and projection.rank == 0:
-        return  # nothing is positive, nor is it nearby
-    # So close that no eigenvalue crosses a bend; then the second-order term is all that is left.
-    steps = 1e-5 * np.array([1.0, 0.25])
-    errors = [np.linalg.norm(projection.near(G + h * B) - reference(G + h * B, total)) for h in steps]
+    A, B = rng.standard_normal((2, p, p)) / np.sqrt(p)
+    G, B = size * (A + A.T + 2 * shift * np.eye(p)), B + B.T
+    projection = NearProjection()
+    np.testing.assert_allclose(projection.exact(G), positive_part(G), atol=1e-13)
+    # So close that no eigenvalue crosses zero; then the second-order term is all that is left.
+    steps = 1e-5 * size * np.array([1.0, 0.25]) * 29 / p
+    errors = [np.linalg.norm(projection.near(G + h * B) - positive_part(G + h * B)) for h in steps]
     assert errors[0] <= 0.02 * np.linalg.norm(steps[0] * B)
-    assert errors[1] <= 0.1 * errors[0] + 1e-11
+    assert errors[1] <= 0.1 * errors[0] + 1e-10 * size
     X = projection.near(G + 0.1 * B)
     np.testing.assert_array_equal(X, X.T)
-    if total is not None:
-        assert X.trace() == pytest.approx(total, abs=1e-4)
+    np.testing.assert_allclose(projection.null.T @ positive_part(G) @ projection.null, 0.0, atol=1e-5)
+
+
+def test_a_matrix_that_has_no_other_side():
+    projection = NearProjection()
+    G = -np.eye(8)
+    np.testing.assert_array_equal(projection.exact(G), 0.0)
+    np.testing.assert_array_equal(projection.near(G + 0.1), 0.0)
+    assert projection.null.shape == (8, 8)
+    np.testing.assert_allclose(projection.exact(-G), np.eye(8))
+    np.testing.assert_allclose(projection.near(-G + 0.1), np.eye(8) + 0.1, atol=1e-6)
+    assert projection.null.shape == (8, 0)
+
+
+@pytest.mark.parametrize("trace", [1.0, 3.0, 12.0])
+@pytest.mark.parametrize("shift", [-3.0, 3.0])
+def test_the_projection_on_the_fantope(trace, shift):
+    A = np.random.default_rng(2).standard_normal((30, 30))
+    G = A + A.T + shift * np.eye(30)
+    values, V = np.linalg.eigh(G)
+    projection = FantopeProjection(trace)
+    X = projection.exact(G)
+    np.testing.assert_allclose(X, (V * capped_simplex(values, trace)) @ V.T, atol=1e-12)
+    # θ and E are multipliers: G − θI − EEᵀ is X on its range and not positive elsewhere.
+    rest = G - projection.shift * np.eye(30) - projection.excess @ projection.excess.T - X
+    assert np.linalg.eigvalsh(rest)[-1] < 1e-12
+    assert abs(np.vdot(rest, X)) < 1e-11
+    np.testing.assert_allclose(X @ projection.null, 0.0, atol=1e-6)
 
 
 def test_a_rough_decomposition_is_single_precision_and_numbers_must_be_finite():
     G = np.diag(np.arange(-5.0, 5.0)) + 1e-3
     rough = NearProjection().exact(G, rough=True)
-    error = np.abs(rough - reference(G, None)).max()
+    error = np.abs(rough - positive_part(G)).max()
     assert 0.0 < error < 1e-5
     G[0, 0] = np.nan
     with pytest.raises(FloatingPointError, match="not finite"):
         NearProjection().exact(G)
+    with pytest.raises(FloatingPointError, match="not finite"):
+        FantopeProjection(2.0).exact(G)

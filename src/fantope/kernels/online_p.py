@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
-from fantope.kernels.build import FAST
+from fantope.kernels.build import FAST, in_order, parallel_from
 from fantope.typing import Array
 
+TWO_CORES = 200  # variables from which a second thread is worth its start
 SPAN = 24  # the table covers β from 2^-SPAN to 2^SPAN; what lies beyond is rare and solved by itself
 BINS = 64  # to a factor of two: quintics on bins this narrow are exact to rounding of β
 MANTISSA = 52 - 6  # bits below those that tell the bin: a double's binary form is its place in the table
@@ -82,21 +83,21 @@ def _units(scale, c, m, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def lr_sweep(V, Y, scale, threshold, shift, c, m, table):  # type: ignore[no-untyped-def]
+def lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end):  # type: ignore[no-untyped-def]
     """Write Y, entrywise sign(v)·u with u + c_ij·u^{1/m} = |v| − threshold·s_ij, of a symmetric V.
 
     s_ij = scale_i·scale_j and c_ij = c·s_ij^{1+1/m}: the prox for X in the metric ρ‖X_ij/s_ij‖², of V = X/s. From the
-    diagonal of V, ``shift``·s_ii is taken first. Returns ``[Σ x^r, Σ x^{r−1} ∂x/∂c]`` for x = u·s_ij, what a Newton
-    step for the norm needs, r = 1 + 1/m.
+    diagonal of V, ``shift``·s_ii is taken first. Rows ``begin`` to ``end`` of the lower triangle and their mirror image
+    are written. Returns their part of ``[Σ x^r, Σ x^{r−1} ∂x/∂c]`` for x = u·s_ij, what a Newton step for the norm
+    needs, r = 1 + 1/m.
     """
-    p = V.shape[0]
     if c <= 0.0:
-        return _soft_sweep(V, Y, scale, threshold, shift, 1.0 + 1.0 / m)
+        return _soft_sweep(V, Y, scale, threshold, shift, 1.0 + 1.0 / m, begin, end)
     kappa, units, table = _units(scale, c, m, table)
-    row, found = np.empty(p), np.empty(p)
+    row, found = np.empty(end), np.empty(end)
     bits = row.view(np.int64)
     total = slope = 0.0
-    for i in range(p):  # three short loops for each row: two of them use vector units
+    for i in range(begin, end):  # three short loops for each row: two of them use vector units
         own, unit = threshold * scale[i], kappa * units[i]
         diagonal = V[i, i] - shift * scale[i] * scale[i]
         for j in range(i):
@@ -128,6 +129,18 @@ def lr_sweep(V, Y, scale, threshold, shift, c, m, table):  # type: ignore[no-unt
         slope += 2.0 * row_slope
     # The sums are of u·(c·w) and u·(c·w)²/(…): what is left of c goes here.
     return total / c, slope / (c * c)
+
+
+@parallel_from(TWO_CORES)
+def lr_sweep_in_two(V, Y, scale, threshold, shift, c, m, table):  # type: ignore[no-untyped-def]
+    """Run :func:`lr_sweep` on all rows, on two cores if there are; the sums do not depend on that."""
+    p = len(V)
+    middle = int(0.7 * p)  # half of the triangle
+    sums = np.empty((2, 2))
+    for half in prange(2):
+        begin, end = (0, middle) if half == 0 else (middle, p)
+        sums[half, 0], sums[half, 1] = lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end)
+    return sums[0, 0] + sums[1, 0], sums[0, 1] + sums[1, 1]
 
 
 @njit(cache=True, nogil=True)
@@ -174,61 +187,92 @@ def trace_shift(diagonal, scale, threshold, trace, start, c, m, table):  # type:
 
 
 @njit(cache=True, nogil=True)
-def _soft_sweep(V, Y, scale, threshold, shift, r):  # type: ignore[no-untyped-def]
+def _soft_sweep(V, Y, scale, threshold, shift, r, begin, end):  # type: ignore[no-untyped-def]
     """Write what :func:`lr_sweep` writes when there is no penalty; nobody needs a slope then."""
     total = 0.0
-    for i in range(V.shape[0]):
-        for j in range(V.shape[1]):
+    for i in range(begin, end):
+        for j in range(i + 1):
             s = scale[i] * scale[j]
             v = V[i, j] - (shift * s if i == j else 0.0)
             y = max(abs(v) - threshold * s, 0.0)
-            total += (y * s) ** r
+            total += (1.0 if i == j else 2.0) * (y * s) ** r
             Y[i, j] = math.copysign(y, v)
+            Y[j, i] = Y[i, j]
     return total, 0.0
 
 
-@njit(cache=True, nogil=True)
+@parallel_from(TWO_CORES, fast=False)
 def lr_power_sum(X, r):  # type: ignore[no-untyped-def]
     """Return ``[Σ|x|^r, Σ|x|]`` over a symmetric X."""
-    p = X.shape[0]
-    power = norm = 0.0
-    for i in range(p):
-        row_power = row_norm = 0.0
-        for j in range(i):
-            x = abs(X[i, j])
-            if x > 0.0:
-                row_power += x**r
-                row_norm += x
-        x = abs(X[i, i])
-        if x > 0.0:
-            row_power += 0.5 * x**r
-            row_norm += 0.5 * x
-        power += 2.0 * row_power
-        norm += 2.0 * row_norm
-    return power, norm
+    p = len(X)
+    sums = np.zeros((p, 2))  # a sum for each row: the total does not depend on the number of cores
+    for pair in prange((p + 1) // 2):  # a short row with a long one
+        for side in range(2):
+            i = abs(side * (p - 1) - np.int64(pair))
+            power = norm = 0.0
+            for j in range(i + 1):
+                x = abs(X[i, j])
+                if x > 0.0:
+                    weight = 1.0 if i == j else 2.0
+                    power += weight * x**r
+                    norm += weight * x
+            sums[i, 0], sums[i, 1] = power, norm
+    total = in_order(sums)
+    return total[0], total[1]
 
 
 @njit(cache=True, nogil=True)
-def dual_split(S, D, alpha, q, M):  # type: ignore[no-untyped-def]
-    """Write M = S − D; return Σ|w|^q of W = soft(D, alpha), what is left of D after U = clip(D, ±alpha)."""
-    p = S.shape[0]
+def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
+    """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y is zero: what an X that is not zero there loses."""
     total = 0.0
-    for i in range(p):
-        row = 0.0
+    for i in range(len(X)):
         for j in range(i + 1):
-            w = abs(D[i, j]) - alpha
-            if w > 0.0:
-                row += (0.5 if i == j else 1.0) * w**q
-            M[i, j] = S[i, j] - D[i, j]
-            M[j, i] = M[i, j]
-        total += 2.0 * row
+            if Y[i, j] == 0.0 and X[i, j] != 0.0:
+                x = abs(X[i, j])
+                total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
+def root_slopes(V, Y, scale, threshold, shift, m, out):  # type: ignore[no-untyped-def]
+    """Write √(∂y/∂v) of the Y that :func:`lr_sweep` made of V: u/(u + c·u^e/m) under the root, zero where Y is."""
+    for i in range(len(V)):
+        for j in range(i + 1):
+            s = scale[i] * scale[j]
+            u = abs(Y[i, j])
+            v = V[i, j] - (shift * s if i == j else 0.0)
+            penalty = abs(v) - threshold * s - u
+            out[i, j] = math.sqrt(u / (u + max(penalty, 0.0) / m)) if u > 0.0 else 0.0
+            out[j, i] = out[i, j]
+
+
+@parallel_from(TWO_CORES, fast=False)
+def dual_power_sum(S, M, alpha, q):  # type: ignore[no-untyped-def]
+    """Return Σ|w|^q of W = soft(D, alpha), what is left of D = S − M after U = clip(D, ±alpha).
+
+    M, symmetric, is replaced by S − D, from which it differs by rounding.
+    """
+    p = len(S)
+    sums = np.zeros((p, 1))
+    for pair in prange((p + 1) // 2):  # a short row with a long one
+        for side in range(2):
+            i = abs(side * (p - 1) - np.int64(pair))
+            total = 0.0
+            for j in range(i + 1):
+                D = S[i, j] - M[i, j]
+                w = abs(D) - alpha
+                if w > 0.0:
+                    total += (1.0 if i == j else 2.0) * w**q
+                M[i, j] = S[i, j] - D
+                M[j, i] = M[i, j]
+            sums[i, 0] = total
+    return in_order(sums)[0]
+
+
+@parallel_from(TWO_CORES)
 def reflect(Y, z, linear, lift, G):  # type: ignore[no-untyped-def]
     """Write G = 2Y − z + linear − lift·liftᵀ."""
-    for i in range(len(G)):
+    for i in prange(len(G)):
         for j in range(len(G)):
             G[i, j] = 2.0 * Y[i, j] - z[i, j] + linear[i, j]
         for a in range(lift.shape[1]):
@@ -258,14 +302,55 @@ def unpack(packed, X):  # type: ignore[no-untyped-def]
         at += i + 1
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def scaled_product(X, scale, rows, out):  # type: ignore[no-untyped-def]
-    """Write out = rows·(X∘ssᵀ) for a few rows and a symmetric X, s the ``scale``."""
-    p = len(X)
-    scaled = rows * scale
-    for i in range(p):
-        for a in range(len(rows)):
-            total = 0.0
+@njit(cache=True, nogil=True)
+def _orthonormalise(rows, out):  # type: ignore[no-untyped-def]
+    """Write an orthonormal basis of the rows, by Gram-Schmidt, each twice: they are few."""
+    for a in range(len(rows)):
+        own = rows[a].copy()
+        for _ in range(2):
+            for b in range(a):
+                own -= (own @ out[b]) * out[b]
+        out[a] = own / max(np.sqrt(own @ own), 1e-300)
+
+
+@parallel_from(TWO_CORES)
+def power_rounds(X, scale, lift, weight, rows, rounds):  # type: ignore[no-untyped-def]
+    """Run subspace iteration on A = X∘ssᵀ + weight·lift·liftᵀ, s the ``scale``.
+
+    Returns the rows before the last round, R, then R·A, then an orthonormal basis of its rows.
+    """
+    p, k = len(X), len(rows)
+    image, scaled = np.empty((k, p)), np.empty((k, p))
+    start, end = rows.copy(), np.empty((k, p))
+    for _ in range(rounds):
+        across = np.zeros((k, lift.shape[1]))
+        for a in range(k):
             for j in range(p):
-                total += X[i, j] * scaled[a, j]
-            out[a, i] = scale[i] * total
+                scaled[a, j] = start[a, j] * scale[j]
+            for b in range(lift.shape[1]):
+                for j in range(p):
+                    across[a, b] += weight * start[a, j] * lift[j, b]
+        for i in prange(p):
+            for a in range(k):
+                total = 0.0
+                for j in range(p):
+                    total += X[i, j] * scaled[a, j]
+                total *= scale[i]
+                for b in range(lift.shape[1]):
+                    total += across[a, b] * lift[i, b]
+                image[a, i] = total
+        _orthonormalise(image, end)
+        rows, start = start, end.copy()
+    return rows, image, end
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def dual_matrix(G, X, units, rho, level, lift, M):  # type: ignore[no-untyped-def]
+    """Write M = level·I + ρ(G − X)/units + lift·liftᵀ; all are symmetric."""
+    for i in range(len(M)):
+        for j in range(len(M)):
+            M[i, j] = rho * (G[i, j] - X[i, j]) / units[i, j]
+        for b in range(lift.shape[1]):
+            for j in range(len(M)):
+                M[i, j] += lift[i, b] * lift[j, b]
+        M[i, i] += level

@@ -10,8 +10,9 @@ import numpy as np
 
 from fantope.eigen import one_blas_thread
 from fantope.online.base import State
+from fantope.online.certified_splitting import solve_subproblem
 from fantope.online.leader import Leader
-from fantope.online.scaled_splitting import Warm, solve_subproblem
+from fantope.online.scaled_splitting import Warm
 from fantope.online.subproblem import Certified, Subproblem
 from fantope.typing import Array
 
@@ -118,7 +119,7 @@ class OnlineP(Leader):
         if "warm_Y" in state:
             Y, D, lift = (np.array(state[f"warm_{name}"]) for name in ("Y", "D", "lift"))
             theta, norm = float(state["warm_theta"]), float(state["warm_norm"])
-            self.warm = Warm(Y, D, theta, lift, norm, int(state["warm_plain"]))
+            self.warm = Warm(Y, D, theta, lift, norm, int(state["warm_plain"]), float(state["warm_excess"]))
         self.records = deque(
             (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in state["records"]), maxlen=RECORDS
         )

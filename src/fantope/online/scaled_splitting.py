@@ -1,4 +1,4 @@
-"""The subproblem of Online-P, solved by splitting in a metric of its own, with few decompositions.
+"""The subproblem of Online-P by splitting in a metric of its own: one iteration.
 
 The entries of X span ten orders of magnitude, and the curvature of ‖X‖²_{r,r} goes with |x|^{r−2}: no single step size
 serves all of them. In the metric ρ Σ (x_ij/(s_i s_j))², with s_i a power of the expected X_ii, the curvature of most
@@ -11,43 +11,32 @@ and X ⪯ I, which holds in all but a few directions anyway, gets a multiplier o
 all in that metric, with Anderson acceleration. Between decompositions the positive part is taken to first order
 (:class:`fantope.problem.near_projection.NearProjection`).
 
-The step of PPᵀ has no proof of convergence. Where it does not lead to a certificate, the iteration goes on in the plain
-metric: s = 1, the trace and X ⪯ I on the side of the projection, which is then that on the Fantope and taken exactly,
-so that convergence is that of the Douglas-Rachford splitting.
+The step of PPᵀ has no proof of convergence. In the plain metric s = 1, and the trace and X ⪯ I are on the side of the
+projection, which is then that on the Fantope and taken exactly: the Douglas-Rachford splitting, which converges.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.eigen import Eigenspace
-from fantope.kernels.online_p import pack_difference, reflect, scaled_product, unpack
+from fantope.kernels.online_p import pack_difference, power_rounds, reflect, unpack
 from fantope.online.anderson import Anderson
-from fantope.online.subproblem import SLACK, Certified, Subproblem, assemble
-from fantope.problem.certificate import dual_bound
-from fantope.problem.near_projection import NearProjection
-from fantope.problem.projection import project
+from fantope.online.subproblem import Subproblem
+from fantope.problem.near_projection import FantopeProjection, NearProjection
 from fantope.prox.squared_lr import lr_norm, solve_norm
-from fantope.typing import Array
+from fantope.typing import AnyArray, Array
 
-MEMORY = 20  # of the acceleration
+MEMORY = 10  # of the acceleration
 STEP = 3.0  # ρ as a multiple of the median curvature
-FLOOR = 1e-4  # of the mean: an expected X_ii below it counts as this much
-OFF = 1.0  # median of |log(Y_ii/expected)| beyond which the metric is set anew, …
-REVIEWS = (2, 4, 8, 16, 32, 64)  # … after so many decompositions
-RAMP = 2  # so many steps more to first order after each decomposition than after the one before, …
-INNER = 12  # … this many at most, …
-FALL = 0.05  # … or until the residual has fallen by this factor
-ROUGH = 1e-4  # residual above which a decomposition may be in single precision
-LOST = 1e3  # a residual this many times the least one is not coming back
-GIVE_UP = 300  # iterations in a metric of its own, …
-REST = 3  # … after which this many subproblems are left to the plain one
+FLOOR = 1e-6  # of the mean: an expected X_ii below it counts as this much
 PLAIN_STEP = 2.0  # ρ of the plain metric, as a multiple of tr S
-NORM_TOL = 10.0  # of ‖Y‖_{r,r}, as a multiple of the residual
+LOST = 1e3  # a residual this many times the least one is not coming back
+NORM_TOL = 100.0  # of ‖Y‖_{r,r}, as a multiple of the residual
 LIFT_STEP = 0.25  # of the multiplier of X ⪯ I, as a multiple of the step that would remove the excess at once
+ROUNDS, FIRST_ROUNDS = 2, 20  # of subspace iteration for the largest eigenvalues of X, and where nothing is known yet
 FAR_BELOW, REST_FROM_TOP = 0.8, 5  # below this largest eigenvalue, X is left alone for so many steps
 LIFT_SCALE = 1e-2  # of P in the accelerated vector, next to z
 
@@ -68,6 +57,8 @@ class Warm:
         ‖Y‖_{r,r}.
     plain : int
         For how many subproblems to come the plain metric is taken at once.
+    excess : float
+        How many times what X loses where Y is not zero the gap of Y, completed, was the last time.
     """
 
     Y: Array
@@ -76,6 +67,7 @@ class Warm:
     lift: Array
     norm: float
     plain: int = 0
+    excess: float = 1.5
 
     @classmethod
     def cold(cls, problem: Subproblem) -> Warm:
@@ -88,69 +80,13 @@ class Warm:
         return cls(Y, D, float(np.vdot(S - D, Y)) / d, np.zeros((len(S), d)), norm)
 
 
-def solve_subproblem(
-    problem: Subproblem, warm: Warm, expected: Array, tolerance: float, *, max_iter: int = 2000
-) -> Certified:
-    """Solve to a certified gap of ``tolerance``; ``warm`` is updated in place.
-
-    ``expected`` is a guess of the diagonal of X: it sets the metric. A bad one costs iterations, nothing else.
-    """
-    d, p = problem.n_components, len(problem.S)
-    begin = replace(warm)
-    run = Splitting(problem, warm, None if warm.plain else expected)
-    warm.plain = max(warm.plain - 1, 0)
-    best: Certified | None = None
-    dual: Array | None = None
-    bound, look_at, at_last, enough, since, decompositions = math.inf, math.inf, math.inf, 0.0, INNER, 0
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
-        if not run.plain and (run.lost or n_iter > GIVE_UP):
-            run, warm.plain = Splitting(problem, begin, None), REST
-            look_at, at_last, enough, since = math.inf, math.inf, 0.0, INNER
-        exact = run.plain or since >= INNER or run.size <= max(FALL * at_last, enough) or n_iter == max_iter
-        decompositions += exact
-        since = max(INNER - RAMP * decompositions, 0) if exact else since + 1
-        run.evaluate(exact)
-        if exact and not run.lost:
-            at_last = run.size
-            if run.size <= look_at or n_iter == max_iter:
-                M, penalty, hoped, X = run.estimate()
-                # What is left falls at least as the residual does.
-                enough = run.size * min(tolerance / max(hoped, 1e-300), 0.9)
-                look_at = max(1.5 * enough, 0.1 * run.size)
-                if hoped <= (1.0 - 1.5 * SLACK) * tolerance or n_iter == max_iter:
-                    found = _nearest(problem, X, tolerance)
-                    if best is None or found.objective > best.objective:
-                        best = found
-                    start = np.vstack([found.vectors, 1e-3 * np.random.default_rng(0).standard_normal((3, p))])
-                    proven = dual_bound(M, d, start, SLACK * tolerance, best.objective) + penalty
-                    if proven < bound:
-                        bound, dual = proven, problem.S - M
-                    if bound - best.objective <= tolerance:
-                        break
-            if not run.plain and decompositions in REVIEWS and run.off() > OFF:
-                run.leave(warm)
-                run = Splitting(problem, warm, np.maximum(warm.Y.diagonal(), 0.0))
-                look_at, since = math.inf, INNER
-                continue
-        if not run.lost:
-            run.advance()
-    if run.lost:
-        vars(warm).update(vars(begin))
-    else:
-        run.leave(warm)
-    if best is None:
-        best = _nearest(problem, begin.Y.copy(), tolerance)
-    return replace(best, bound=bound, dual=dual, n_iter=n_iter)
-
-
 class Splitting:
     """The iteration in one metric: arrays X, Y, z and G stand for x_ij/(s_i s_j)."""
 
     def __init__(self, problem: Subproblem, warm: Warm, expected: Array | None) -> None:
         p, d = warm.lift.shape
-        self.problem, self.expected, self.norm, self.plain = problem, expected, warm.norm, expected is None
+        self.problem, self.norm, self.plain = problem, warm.norm, expected is None
+        self.expected = np.ones(p) if expected is None else expected
         if expected is None:
             self.scale, self.rho = np.ones(p), PLAIN_STEP * float(problem.S.trace())
         else:
@@ -161,7 +97,7 @@ class Splitting:
         self.z = warm.Y / self.units + (warm.D + theta * np.eye(p)) * self.units / self.rho
         self.shift = theta / self.rho
         self.X, self.Y, self.G = np.empty((p, p)), np.empty((p, p)), np.empty((p, p))
-        self.projection, self.mixer = NearProjection(float(d) if self.plain else None), Anderson(MEMORY)
+        self.cone, self.fantope, self.mixer = NearProjection(), FantopeProjection(float(d)), Anderson(MEMORY)
         self.leading: Array | None = None  # nearly the leading eigenvectors of X, as rows
         self.rest = 0  # steps for which X ⪯ I need not be looked at
         self.small = 1.0 / float(self.scale.max()) ** 4
@@ -171,8 +107,11 @@ class Splitting:
         self.size, self.lost = math.inf, False  # of X − Y; whether it has grown beyond use
         self.least = math.inf
 
-    def evaluate(self, exact: bool) -> None:
-        """Compute Y, X and their difference at z; X by a decomposition or to first order around the last one."""
+    def evaluate(self, exact: bool, precise: bool = True) -> None:
+        """Compute Y, X and their difference at z; X by a decomposition or to first order around the last one.
+
+        A decomposition that is not ``precise`` is in single precision, except in the plain metric.
+        """
         problem, rho = self.problem, self.rho
         self.norm, self.shift, _ = solve_norm(
             self.z,
@@ -187,11 +126,16 @@ class Splitting:
             self.shift,
         )
         reflect(self.Y, self.z, self.linear, self.lift * (self.scale / math.sqrt(rho))[:, None], self.G)
-        if not self.plain and not math.isfinite(float(self.G.sum())):
-            self.lost = True
-            return
-        rough = not self.plain and self.size > ROUGH
-        self.X = self.projection.exact(self.G, rough) if exact else self.projection.near(self.G)
+        if self.plain:
+            self.X = self.fantope.exact(self.G)
+        elif not exact:
+            self.X = self.cone.near(self.G)
+        else:
+            try:
+                self.X = self.cone.exact(self.G, not precise)
+            except FloatingPointError:
+                self.lost = True
+                return
         self.residual = np.empty_like(self.state)
         pack_difference(self.X, self.Y, self.residual)
         self.size = float(np.linalg.norm(self.residual[: self.n_packed]))
@@ -214,72 +158,59 @@ class Splitting:
             self.rest -= 1
             return self.lift
         s, d = self.scale, self.problem.n_components
-        rows, rounds = self.leading, 2
+        rows, rounds = self.leading, ROUNDS
         if rows is None:
-            rows, rounds = np.random.default_rng(0).standard_normal((d + 1, len(s))), 20
-        image, top = np.empty_like(rows), rows[0] / np.linalg.norm(rows[0])
+            rows, rounds = np.random.default_rng(0).standard_normal((d + 1, len(s))), FIRST_ROUNDS
+        top = rows[0] / np.linalg.norm(rows[0])
         step = LIFT_STEP * self.rho / float((s * top) @ (s * top)) ** 2
-        for _ in range(rounds):
-            scaled_product(self.X, s, rows, image)
-            image += (rows @ self.lift) @ self.lift.T / step
-            rows, previous = np.ascontiguousarray(np.linalg.qr(image.T)[0].T), rows
+        previous, image, rows = power_rounds(self.X, s, self.lift, 1.0 / step, rows, rounds)
         values, C = np.linalg.eigh(previous @ image.T)
         self.leading = C[:, ::-1].T @ rows
         self.rest = REST_FROM_TOP if values[-1] < FAR_BELOW else 0
-        if rounds > 2:
+        if rounds > ROUNDS:
             return self.lift  # only now is the direction known that the step depends on
         new = (C[:, :0:-1].T @ previous).T * np.sqrt(step * np.maximum(values[:0:-1] - 1.0, 0.0))
         # P is known up to a rotation: the one nearest to the last P, so that P changes as smoothly as PPᵀ does.
         left, _, right = np.linalg.svd(new.T @ self.lift)
         return np.asarray(new @ (left @ right))
 
-    def estimate(self) -> tuple[Array, float, float, Array]:
-        """Return S − D, its penalty, the gap up to rounding, and X scaled to trace d; none of it in the metric.
+    @property
+    def level(self) -> float:
+        """θ, the multiplier of the trace."""
+        return self.rho * (self.fantope.shift if self.plain else self.shift)
 
-        S − D = θI − ρG₋ + PPᵀ, whose d largest eigenvalues add up to at most dθ + ‖P‖². In the plain metric it is ρ
-        times what the projection took off, so that X is a leading face of it.
-        """
-        problem, d = self.problem, self.problem.n_components
-        M = self.rho * (self.G - self.X) / self.units + self.lift @ self.lift.T
-        M.flat[:: len(M) + 1] += self.rho * self.shift
-        M, penalty = problem.split(problem.S - M)
-        X = self.X * self.units
-        trace = float(X.trace())
-        X *= d / trace if trace > 0.0 else 1.0
-        leading = float(np.vdot(M, X)) if self.plain else d * self.rho * self.shift + float((self.lift**2).sum())
-        return M, penalty, leading + penalty - problem.objective(X), X
+    @property
+    def cap(self) -> Array:
+        """P: PPᵀ is the multiplier of X ⪯ I."""
+        if not self.plain:
+            return self.lift
+        cap, excess = np.zeros_like(self.lift), self.fantope.excess
+        cap[:, : excess.shape[1]] = math.sqrt(self.rho) * excess
+        return cap
+
+    @property
+    def null(self) -> AnyArray:
+        """Eigenvectors of the last decomposition that X has not, as columns, in single precision."""
+        return self.fantope.null if self.plain else self.cone.null
 
     def off(self) -> float:
         """Return how far the diagonal of Y is from the one expected, as a factor's logarithm."""
-        assert self.expected is not None
         found = np.maximum(self.Y.diagonal() * self.scale**2, FLOOR * self.expected.mean())
         return float(np.median(np.abs(np.log(found / np.maximum(self.expected, FLOOR * self.expected.mean())))))
 
     def leave(self, warm: Warm) -> None:
         """Write where the iteration is into ``warm``."""
-        warm.Y, warm.theta, warm.lift, warm.norm = self.Y * self.units, self.rho * self.shift, self.lift, self.norm
+        warm.Y, warm.theta, warm.lift, warm.norm = self.Y * self.units, self.level, self.cap, self.norm
         warm.D = (self.z - self.Y) * self.rho / self.units
-        warm.D.flat[:: len(warm.D) + 1] -= warm.theta
-        if self.plain:
-            warm.theta, warm.lift = self.rho * self.projection.shift, np.zeros_like(self.lift)
-            excess = self.projection.excess
-            warm.lift[:, : excess.shape[1]] = math.sqrt(self.rho) * excess
+        warm.D.flat[:: len(warm.D) + 1] -= self.rho * self.shift
 
 
 def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, float]:
     """Return the s_i, and ρ."""
     scale = np.maximum(expected / expected.mean(), FLOOR) ** ((2.0 - problem.r) / 4.0)
-    size = np.abs(warm.Y)
-    every = 1 + np.count_nonzero(size) // 50_000  # so many non-zeros tell the median
-    row, column = np.nonzero(size)
-    row, column = row[::every], column[::every]
-    curvature = size[row, column] ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2
+    some = np.arange(0, warm.Y.size, 1 + warm.Y.size // 30_000)  # so many entries tell the median
+    some = some[warm.Y.ravel()[some] != 0.0]
+    row, column = np.divmod(some, len(scale))
+    curvature = np.abs(warm.Y.ravel()[some]) ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2
     curvature *= (problem.r - 1.0) * warm.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
     return scale, STEP * float(np.median(curvature))
-
-
-def _nearest(problem: Subproblem, X: Array, tolerance: float) -> Certified:
-    """Return the point of the Fantope next to X, with no bound yet."""
-    vectors, weights = project(X, problem.n_components, Eigenspace(), 0.0)
-    assemble(vectors, weights, X)
-    return Certified(X, vectors, weights, problem.objective(X), math.inf, tolerance, 0)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.kernels.online_p import dual_split, lr_power_sum
+from fantope.kernels.online_p import dual_power_sum, lr_power_sum
 from fantope.prox.squared_lr import mirror_exponent
 from fantope.typing import Array
 
@@ -57,12 +57,14 @@ class Subproblem:
         power, norm = lr_power_sum(X, self.r)
         return float(np.vdot(self.S, X) - self.alpha * norm - power ** (2.0 / self.r) / (2.0 * math.sqrt(self.t)))
 
-    def split(self, D: Array) -> tuple[Array, float]:
-        """Return M = S − D and an upper bound of (√t/2)‖W‖²_{q,q}; φ_d(M) and it together bound the optimum."""
-        M = np.empty_like(D)
-        total = dual_split(self.S, D, self.alpha, self.q, M)
+    def penalty(self, M: Array) -> float:
+        """Return an upper bound of (√t/2)‖W‖²_{q,q} for D = S − M, which with φ_d(M) bounds the optimum.
+
+        M is replaced by S − D, from which it differs by rounding.
+        """
+        total = dual_power_sum(self.S, M, self.alpha, self.q)
         # The sum of p² powers is exact to p²·u relatively, the square root's share of it far less.
-        return M, 0.5 * math.sqrt(self.t) * total ** (2.0 / self.q) * (1.0 + 1e-12)
+        return float(0.5 * math.sqrt(self.t) * total ** (2.0 / self.q) * (1.0 + 1e-12))
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,13 @@ class Certified:
     tolerance: float
     n_iter: int
     dual: Array | None = None
+
+    @classmethod
+    def of(cls, problem: Subproblem, vectors: Array, weights: Array, tolerance: float) -> Certified:
+        """Return the X that has these eigenvectors (rows) and eigenvalues, with no bound yet."""
+        X = np.empty_like(problem.S)
+        assemble(vectors, weights, X)
+        return cls(X, vectors, weights, problem.objective(X), math.inf, tolerance, 0)
 
     @property
     def gap(self) -> float:

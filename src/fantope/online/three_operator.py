@@ -55,7 +55,8 @@ def three_operator(
             if best is None or value > best[0]:
                 best = (value, P.copy(), vectors, weights)
             D = (U + V3 - Y3) / step_size
-            M, penalty = problem.split(0.5 * (D + D.T))
+            M = problem.S - 0.5 * (D + D.T)
+            penalty = problem.penalty(M)
             bound = min(bound, dual_bound(M, d, None, SLACK * tolerance, best[0]) + penalty)
             if bound - best[0] <= tolerance:
                 break

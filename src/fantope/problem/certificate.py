@@ -18,7 +18,7 @@ import scipy.sparse
 
 from fantope.kernels.graph import component_labels
 from fantope.operators.base import Covariance
-from fantope.problem.bounds import UNIT, leading_eigenvalue_bounds
+from fantope.problem.bounds import UNIT, claimed_eigenvalue_bounds, leading_eigenvalue_bounds
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
@@ -98,6 +98,17 @@ def dual_bound(
 ) -> float:
     """Return an upper bound of φ_d(M), d the number of components, safe against rounding."""
     return _sum_of_largest(spectrum_bounds(M, n_components, start, slack, below), n_components)
+
+
+def claimed_bound(M: Array, level: float, lift: Array, slack: float) -> float | None:
+    """Return an upper bound of φ_d(M) if M ⪯ level·I + lift·liftᵀ + slack·I/d can be shown, d the columns of ``lift``.
+
+    One factorisation; safe against rounding. None says that the claim was too low, or too close to tell.
+    """
+    d = lift.shape[1]
+    V, root, _ = np.linalg.svd(lift, full_matrices=False)
+    bounds = claimed_eigenvalue_bounds(M, level + root**2, np.ascontiguousarray(V.T), slack / d)
+    return None if bounds is None else _sum_of_largest(bounds, d)
 
 
 def _sum_of_largest(values: Array, n_components: int) -> float:

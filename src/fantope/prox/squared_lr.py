@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fantope.kernels.online_p import entry_table, lr_power_sum, lr_sweep, trace_shift
+from fantope.kernels.online_p import entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
 from fantope.typing import Array
 
 MAX_ROUNDS = 100  # norm evaluations; Newton takes three to six, bisection alone would take fifty
@@ -144,7 +144,7 @@ def solve_norm(
     N = start if start is not None and start > 0.0 else 0.0
     if N == 0.0:
         # With c = 0 the entries are as large as they can be, and so is their norm.
-        total, _ = lr_sweep(V, Y, scale, threshold, 0.0, 0.0, m, table)
+        total, _ = lr_sweep_in_two(V, Y, scale, threshold, 0.0, 0.0, m, table)
         high = total ** (1.0 / r)
         if high == 0.0 or weight == 0.0:
             return high, 0.0, 1
@@ -155,7 +155,7 @@ def solve_norm(
         c = weight * N ** (2.0 - r)
         if trace is not None:
             shift = trace_shift(diagonal, scale, threshold, trace, shift, c, m, table)
-        total, slope = lr_sweep(V, Y, scale, threshold, shift, c, m, table)
+        total, slope = lr_sweep_in_two(V, Y, scale, threshold, shift, c, m, table)
         found = total ** (1.0 / r)
         if abs(found - N) <= tol * N or found == 0.0:
             break

@@ -1,0 +1,136 @@
+"""From the iterates of a splitting to an answer: completion, rounding, and the bound that is claimed."""
+
+import numba
+import numpy as np
+import pytest
+
+from fantope.online import OnlineP, fantope_distance
+from fantope.online.anderson import Anderson
+from fantope.online.certified_splitting import solve_subproblem
+from fantope.online.recovery import Recovery, completed, rounded
+from fantope.online.scaled_splitting import Splitting, Warm
+from fantope.online.subproblem import Subproblem
+from fantope.problem.certificate import claimed_bound, dual_bound
+from fantope.simulation import simulate
+
+
+def sparse_and_low_rank(p=60, rank=20):
+    """A semidefinite matrix with many zeros, and its null space."""
+    rng = np.random.default_rng(0)
+    factor = rng.standard_normal((p, rank)) * (rng.random((p, rank)) < 0.2)
+    X = factor @ factor.T
+    X = 0.5 * (X + X.T)
+    values, V = np.linalg.eigh(X)
+    return X, V[:, values < 1e-9].astype(np.float32)
+
+
+@pytest.mark.parametrize("p", [60, 61])
+def test_completion_keeps_zeros_and_removes_what_is_not_semidefinite(p):
+    X, null = sparse_and_low_rank(p)
+    noise = 1e-4 * np.random.default_rng(1).standard_normal((p, p))
+    zero = X == 0.0
+    Y = np.where(zero, 0.0, X + (noise + noise.T))
+    fixed = completed(Y, X, null, np.where(zero, 0.0, 1.0).astype(np.float32))
+    assert (fixed[zero] == 0.0).all() and zero.mean() > 0.3
+    np.testing.assert_array_equal(fixed, fixed.T)
+    assert np.linalg.norm(null.T @ fixed @ null) < 0.1 * np.linalg.norm(null.T @ Y @ null)
+    assert np.linalg.eigvalsh(fixed)[0] > 0.1 * np.linalg.eigvalsh(Y)[0]
+    assert np.linalg.norm(fixed - X) < 3 * np.linalg.norm(Y - X)
+
+
+def test_what_is_right_already_is_left_alone():
+    X, null = sparse_and_low_rank()
+    ones = np.ones(X.shape, np.float32)
+    np.testing.assert_array_equal(completed(X, X, null, ones), X)
+    np.testing.assert_array_equal(completed(X, X + 0.1, null[:, :0], ones), X)
+
+
+@pytest.mark.parametrize(
+    ("values", "d", "n_full", "expected"),
+    [
+        ([0.9, 0.6, 0.5], 2, 0, [0.9, 0.6, 0.5]),
+        ([0.45, 0.3, 0.25], 2, 0, [0.9, 0.6, 0.5]),
+        ([0.99, 0.6, 0.3], 2, 1, [1.0, 2 / 3, 1 / 3]),
+        ([3.0, 0.5, 0.5], 2, 0, [1.0, 0.5, 0.5]),  # what is too large is cut off
+        ([3.0, 2.0, 0.0], 2, 0, [1.0, 1.0]),
+        ([1.0, -0.2, 0.0], 1, 1, [1.0]),
+        ([1.0, 0.0, 0.0], 2, 0, [1.0, 1.0]),  # nothing is left to scale
+    ],
+)
+def test_rounding(values, d, n_full, expected):
+    p = len(values)
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((p, p)))[0]
+    vectors, weights = rounded((Q * values) @ Q.T, d, n_full)
+    np.testing.assert_allclose(weights[weights > 1e-12], expected, atol=1e-12)
+    assert fantope_distance((vectors.T * weights) @ vectors, d) < 1e-12
+    with pytest.raises(FloatingPointError, match="not finite"):
+        rounded(np.full((2, 2), np.nan), 1, 0)
+
+
+def test_a_claim_is_proven_or_refused():
+    rng = np.random.default_rng(3)
+    lift = np.zeros((300, 2))
+    lift[:, 0] = rng.standard_normal(300) / 10
+    A = rng.standard_normal((300, 250))
+    M = 2.0 * np.eye(300) + lift @ lift.T - A @ A.T / 100
+    bound = claimed_bound(M, 2.0, lift, 1e-8)
+    exact = np.linalg.eigvalsh(M)[-2:].sum()
+    assert exact <= bound <= 4.0 + (lift**2).sum() + 2e-8
+    assert bound >= dual_bound(M, 2) - 1e-6
+    # One eigenvalue of M is above the claim by 1e-6, whatever the lift says.
+    v = np.linalg.eigh(M)[1][:, -3]
+    assert claimed_bound(M + (2.0 + 1e-6 - v @ M @ v) * np.outer(v, v), 2.0 - 1e-6, lift, 1e-8) is None
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_a_completed_answer_is_better_where_zeros_are_what_is_missing(plain):
+    Z = simulate(60, 80).Z
+    problem = Subproblem(Z.T @ Z / 60, 2, 0.35, 60.0)
+    warm = Warm.cold(problem)
+    exact = solve_subproblem(problem, warm, warm.Y.diagonal(), 1e-8)
+    assert exact.met
+    warm = Warm.cold(problem)
+    solve_subproblem(problem, warm, warm.Y.diagonal(), 100 * problem.tolerance)
+    run = Splitting(problem, warm, None if plain else np.maximum(warm.Y.diagonal(), 0.0))
+    for _ in range(25):
+        run.evaluate(True)
+        run.advance()
+    run.evaluate(True)
+    here = Recovery(run)
+    simple, whole = here.feasible(problem.tolerance, False), here.feasible(problem.tolerance, True)
+    assert (run.Y == 0.0).mean() > 0.3
+    assert exact.objective - 1e-9 <= here.claim
+    lost, lost_simple = exact.objective - whole.objective, exact.objective - simple.objective
+    assert -1e-8 <= lost < 0.5 * lost_simple
+    for found in (simple, whole):
+        assert fantope_distance(found.X, 2) < 1e-10
+        assert here.proven(found).gap == pytest.approx(here.claim - found.objective, abs=0.1 * problem.tolerance)
+
+
+def test_the_number_of_threads_changes_no_bit():
+    Z = simulate(4, 210).Z  # enough variables for the parallel kernels
+    states, before = [], numba.get_num_threads()
+    try:
+        for n_threads in {1, before}:
+            numba.set_num_threads(n_threads)
+            learner = OnlineP(210, 2, 0.2, loosen=100.0)
+            learner.update_many(Z)
+            states.append(learner.state())
+    finally:
+        numba.set_num_threads(before)
+    for key, value in states[0].items():
+        np.testing.assert_array_equal(value, states[-1][key], err_msg=key)
+
+
+@pytest.mark.parametrize("n", [50, 30_000])
+def test_acceleration_finds_the_fixed_point_of_a_linear_map_in_few_steps(n):
+    rng = np.random.default_rng(0)
+    rates, target = rng.choice([0.95, 0.9, 0.5, -0.8], n), rng.standard_normal(n)
+    plain, z, mixer = np.zeros(n), np.zeros(n), Anderson(8)
+    for _ in range(12):
+        plain = plain + (rates - 1.0) * (plain - target)
+        z = mixer.next(z, (rates - 1.0) * (z - target))
+    assert np.linalg.norm(z - target) < 1e-5 * np.linalg.norm(target)
+    assert np.linalg.norm(plain - target) > 0.1 * np.linalg.norm(target)
+    still = Anderson(0)
+    np.testing.assert_array_equal(still.next(z, target), z + target)
