@@ -23,10 +23,9 @@ OFF = 0.5  # … if the median of |log(Y_ii/expected)| is above this
 LEAST = 0.03  # of what was expected: an X_ii that is smaller for the moment counts as this much
 GOOD = 0.7  # of the tolerance: a gap that is expected to be below it is worth the trial
 POWER = 0.7  # the residual falls about as this power of the loss
-LOOK, AT_LEAST = (
-    5.0,
-    0.2,
-)  # the loss is looked at below so many times the residual hoped for, or part of the present one
+LOOK = 5.0  # times the residual hoped for: what is lost is looked at below it, …
+AT_LEAST = 0.2  # … or below this part of the residual of the last look
+NEXT = 0.9  # of the residual of a trial: the next one is not before it has fallen to this
 GIVE_UP = 300  # iterations in a metric of its own, …
 REST = 3  # … after which this many subproblems are left to the plain one
 
@@ -58,9 +57,7 @@ def solve_subproblem(
             continue
         if exact:
             at_last = run.size
-            if look_at == math.inf and not last:  # nothing is to be hoped for from the first decomposition
-                look_at = AT_LEAST * run.size
-        if exact and (run.size <= look_at or last):
+        if exact and ((n_iter > 1 and run.size <= look_at) or last):  # the first decomposition promises nothing
             here = Recovery(run)
             direct = here.loss / ((1.0 - 2.0 * SLACK) * tolerance)
             ready = min(direct, here.off_zeros * warm.excess / (GOOD * tolerance))
@@ -76,8 +73,8 @@ def solve_subproblem(
                 if best.met:
                     break
                 ready = max(ready, hoped / tolerance)
-            enough = run.size * min(max(ready, 1e-300) ** -POWER, 0.9)
-            look_at = max(LOOK * enough, AT_LEAST * run.size)
+            enough = run.size * min(max(ready, 1e-300) ** -POWER, NEXT)
+            look_at = min(max(LOOK * enough, AT_LEAST * run.size), NEXT * run.size)
         if not run.plain and (n_iter == REVIEW or (n_iter in REVIEWS and run.off() > OFF)):
             run.leave(warm)
             run = Splitting(problem, warm, np.maximum(warm.Y.diagonal(), LEAST * run.expected))

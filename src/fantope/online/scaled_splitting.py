@@ -208,7 +208,7 @@ class Splitting:
 def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, float]:
     """Return the s_i, and ρ."""
     scale = np.maximum(expected / expected.mean(), FLOOR) ** ((2.0 - problem.r) / 4.0)
-    some = np.arange(0, warm.Y.size, 1 + warm.Y.size // 30_000)  # so many entries tell the median
+    some = np.arange(0, warm.Y.size, 1 + warm.Y.size // 10_000)  # so many entries tell the median
     some = some[warm.Y.ravel()[some] != 0.0]
     row, column = np.divmod(some, len(scale))
     curvature = np.abs(warm.Y.ravel()[some]) ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2

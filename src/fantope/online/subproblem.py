@@ -20,7 +20,7 @@ from fantope.kernels.online_p import dual_power_sum, lr_power_sum
 from fantope.prox.squared_lr import mirror_exponent
 from fantope.typing import Array
 
-SLACK = 0.05  # the part of a tolerance that proving the bound may cost
+SLACK = 0.02  # the part of a tolerance that proving the bound may cost
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 from threadpoolctl import threadpool_limits
 
 from fantope.online import FollowTheLeader, OnlineP, RegretTracker, Stream
@@ -90,7 +91,7 @@ def _follow(
 
 
 def _side_by_side(config: Regret, tell: Callable[[Sequence[int]], None]) -> list[tuple[list[float], float, int]]:
-    """Run the methods at once: neither uses a second core, and LAPACK's wrappers keep other threads waiting."""
+    """Run the methods at once, each on its share of the cores: threads would wait for each other in LAPACK."""
     context = multiprocessing.get_context("spawn")
     counts, ended = context.Array("i", len(METHODS)), context.Event()
     with ProcessPoolExecutor(len(METHODS), context, _receive, (counts, ended)) as pool:
@@ -106,8 +107,9 @@ def _side_by_side(config: Regret, tell: Callable[[Sequence[int]], None]) -> list
 
 
 def _receive(counts: Any, ended: Any) -> None:
-    """Keep, in a new process, what it shares with the one that started it."""
+    """Keep, in a new process, what it shares with the one that started it; leave the other a core."""
     _shared.extend((counts, ended))
+    numba.set_num_threads(max(numba.get_num_threads() // len(METHODS), 1))
 
 
 def _in_process(config: Regret, k: int) -> tuple[list[float], float, int]:
