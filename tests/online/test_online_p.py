@@ -56,6 +56,16 @@ def test_the_gap_is_met_and_can_be_recomputed(p, t):
     assert bound >= found.objective
 
 
+@pytest.mark.parametrize(("d", "alpha"), [(1, 0.0), (1, 3.0), (3, 0.5), (5, 2.0)])
+def test_from_dense_to_a_handful_of_non_zeros(d, alpha):
+    Z = simulate(30, 120).Z
+    problem = Subproblem(Z.T @ Z / 30, d, alpha, 30.0)
+    found = solve_from_cold(problem, 10 * problem.tolerance)
+    assert found.met
+    objective, bound = independent_bracket(problem, found.X, found.dual)
+    assert -1e-9 <= bound - objective <= 10 * problem.tolerance
+
+
 def test_both_schemes_and_a_generic_solver_agree():
     problem = instance(9, 6, 0.3)
     p = 9

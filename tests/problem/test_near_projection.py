@@ -20,7 +20,9 @@ def test_the_error_falls_with_the_square_of_the_step(p, shift, size):
     A, B = rng.standard_normal((2, p, p)) / np.sqrt(p)
     G, B = size * (A + A.T + 2 * shift * np.eye(p)), B + B.T
     projection = NearProjection()
-    np.testing.assert_allclose(projection.exact(G), positive_part(G), atol=1e-13)
+    X = projection.exact(G)
+    np.testing.assert_allclose(X, positive_part(G), atol=1e-13)
+    np.testing.assert_array_equal(X, X.T)
     # So close that no eigenvalue crosses zero; then the second-order term is all that is left.
     steps = 1e-5 * size * np.array([1.0, 0.25]) * 29 / p
     errors = [np.linalg.norm(projection.near(G + h * B) - positive_part(G + h * B)) for h in steps]

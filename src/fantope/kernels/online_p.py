@@ -128,7 +128,7 @@ def lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end):  # type: i
         total += 2.0 * row_total
         slope += 2.0 * row_slope
     # The sums are of u·(c·w) and u·(c·w)²/(…): what is left of c goes here.
-    return total / c, slope / (c * c)
+    return total / c, slope / c / c
 
 
 @parallel_from(TWO_CORES)

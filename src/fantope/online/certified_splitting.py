@@ -63,6 +63,8 @@ def solve_subproblem(
             ready = min(direct, here.off_zeros * warm.excess / (GOOD * tolerance))
             if ready <= 1.0 or last:
                 found = here.feasible(tolerance, complete=direct > 1.0)
+                if last:
+                    found = max(found, here.feasible(tolerance, complete=False), key=lambda each: each.objective)
                 hoped = here.claim - found.objective
                 if hoped <= (1.0 - SLACK) * tolerance or last:
                     found = here.proven(found)

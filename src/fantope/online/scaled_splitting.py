@@ -125,6 +125,9 @@ class Splitting:
             None if self.plain else float(problem.n_components),
             self.shift,
         )
+        if not (self.plain or (0.0 < self.norm < math.inf and math.isfinite(self.shift))):
+            self.lost = True
+            return
         reflect(self.Y, self.z, self.linear, self.lift * (self.scale / math.sqrt(rho))[:, None], self.G)
         if self.plain:
             self.X = self.fantope.exact(self.G)
@@ -208,8 +211,8 @@ class Splitting:
 def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, float]:
     """Return the s_i, and ρ."""
     scale = np.maximum(expected / expected.mean(), FLOOR) ** ((2.0 - problem.r) / 4.0)
-    some = np.arange(0, warm.Y.size, 1 + warm.Y.size // 10_000)  # so many entries tell the median
-    some = some[warm.Y.ravel()[some] != 0.0]
+    some = np.flatnonzero(warm.Y)
+    some = some[:: 1 + len(some) // 10_000]  # so many non-zeros tell the median
     row, column = np.divmod(some, len(scale))
     curvature = np.abs(warm.Y.ravel()[some]) ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2
     curvature *= (problem.r - 1.0) * warm.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
