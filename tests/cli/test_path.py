@@ -141,7 +141,11 @@ def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, c
 
     monkeypatch.setattr(sys.modules["fantope.path.solve_path"], "decompose", stop_at_the_third)
     out = tmp_path / "out"
-    assert run(data, out, "--alphas", "0.4:1.2:0.2", "--no-figures") == 1
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+    try:
+        assert run(data, out, "--alphas", "0.4:1.2:0.2", "--no-figures") == 1
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert "Interrupted after 2 penalties" in capsys.readouterr().out
     record = json.loads((out / "run.json").read_text())
     assert record["interrupted"] and len(record["solutions"]) == 2
