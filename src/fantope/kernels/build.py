@@ -11,6 +11,8 @@ from numba import njit
 
 PARALLEL_FROM = 600  # rows; below it starting threads costs more than they bring (measured)
 
+TWO_CORES = 200  # variables from which products and passes of Online-P are worth a second thread (measured)
+
 # Sums may be reassociated: that is what lets them use vector units. NaN and infinity keep their meaning,
 # because the loop that drives the solvers has to see them.
 FAST = {"reassoc", "contract", "nsz", "arcp"}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from fantope.kernels.build import parallel_from
+from fantope.kernels.build import TWO_CORES, parallel_from
 
-TWO_CORES = 200  # variables from which a second thread is worth its start
 TILE = 16  # rows and columns at a time: a tile of the transpose stays in the cache
 
 

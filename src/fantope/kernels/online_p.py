@@ -13,10 +13,9 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from fantope.kernels.build import FAST, in_order, parallel_from
+from fantope.kernels.build import FAST, TWO_CORES, in_order, parallel_from
 from fantope.typing import Array
 
-TWO_CORES = 200  # variables from which a second thread is worth its start
 SPAN = 24  # the table covers β from 2^-SPAN to 2^SPAN; what lies beyond is rare and solved by itself
 BINS = 64  # to a factor of two: quintics on bins this narrow are exact to rounding of β
 MANTISSA = 52 - 6  # bits below those that tell the bin: a double's binary form is its place in the table
@@ -105,7 +104,7 @@ def lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end):  # type: i
         row[i] = max(abs(diagonal) - own * scale[i], 0.0) / (unit * units[i])
         for j in range(i + 1):
             k = (bits[j] >> MANTISSA) - FIRST
-            if 0 <= k < len(table):
+            if 0 <= k < len(table):  # written out: a sweep that calls _curve takes twice as long
                 x = row[j] - table[k, 0]
                 y = table[k, 5] + x * table[k, 6]
                 found[j] = table[k, 1] + x * (table[k, 2] + x * (table[k, 3] + x * (table[k, 4] + x * y)))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fantope.kernels.online_p import dual_power_sum, lr_power_sum
+from fantope.problem.projection import assemble
 from fantope.prox.squared_lr import mirror_exponent
 from fantope.typing import Array
 
@@ -96,8 +97,7 @@ class Certified:
     @classmethod
     def of(cls, problem: Subproblem, vectors: Array, weights: Array, tolerance: float) -> Certified:
         """Return the X that has these eigenvectors (rows) and eigenvalues, with no bound yet."""
-        X = np.empty_like(problem.S)
-        assemble(vectors, weights, X)
+        X = assemble(vectors.T, weights)
         return cls(X, vectors, weights, problem.objective(X), math.inf, tolerance, 0)
 
     @property
@@ -109,9 +109,3 @@ class Certified:
     def met(self) -> bool:
         """Whether the tolerance was met."""
         return self.gap <= self.tolerance
-
-
-def assemble(vectors: Array, weights: Array, X: Array) -> None:
-    """Write X = Σ weights_a v_a v_aᵀ; a matrix times its own transpose is symmetric to the last bit."""
-    half = vectors * np.sqrt(weights)[:, None]
-    np.matmul(half.T, half, out=X)

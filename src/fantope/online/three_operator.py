@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.online.subproblem import SLACK, Certified, Subproblem, assemble
+from fantope.online.subproblem import SLACK, Certified, Subproblem
 from fantope.problem.certificate import dual_bound
-from fantope.problem.projection import project
+from fantope.problem.projection import assemble, project
 from fantope.prox.squared_lr import solve_norm
 from fantope.typing import Array
 
@@ -33,7 +33,7 @@ def three_operator(
     S, d, root = problem.S, problem.n_components, math.sqrt(problem.t)
     Z = [X.copy(), X.copy(), X.copy()]
     space = Eigenspace()
-    Y3, P = np.empty_like(S), np.empty_like(S)
+    Y3 = np.empty_like(S)
     norm, bound = 0.0, math.inf
     best: tuple[float, Array, Array, Array] | None = None
     n_iter = 0
@@ -45,7 +45,7 @@ def three_operator(
         V1, V2, V3 = (2.0 * mean - each for each in Z)
         U = np.clip(V1, -step_size * problem.alpha, step_size * problem.alpha)
         vectors, weights = project(V2 + step_size * S, d, space, 1e-9)
-        assemble(vectors, weights, P)
+        P = assemble(vectors.T, weights)
         norm, _, _ = solve_norm(V3, Y3, step_size / root, problem.r, 0.0, norm, 1e-12)
         Z[0] += (V1 - U) - mean
         Z[1] += P - mean
@@ -53,7 +53,7 @@ def three_operator(
         if n_iter % check_every == 0 or n_iter == max_iter:
             value = problem.objective(P)
             if best is None or value > best[0]:
-                best = (value, P.copy(), vectors, weights)
+                best = (value, P, vectors, weights)
             D = (U + V3 - Y3) / step_size
             M = problem.S - 0.5 * (D + D.T)
             penalty = problem.penalty(M)

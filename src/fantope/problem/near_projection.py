@@ -6,6 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from fantope.kernels.first_order import project_near
+from fantope.problem.projection import assemble
 from fantope.prox.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
 
@@ -26,15 +27,15 @@ class FantopeProjection:
     def __init__(self, trace: float) -> None:
         self.trace = trace
 
-    def exact(self, G: Array, rough: bool = False) -> Array:
-        """Return the projection of G; ``rough`` as in :class:`NearProjection`."""
-        values, V = _decompose(G, rough)
+    def exact(self, G: Array) -> Array:
+        """Return the projection of G, which must be finite."""
+        values, V = _decompose(G, False)
         self.shift = capped_simplex_shift(values, self.trace)
         weights = np.clip(values - self.shift, 0.0, 1.0)
         capped = np.flatnonzero(values - self.shift > 1.0)
         self.excess: Array = V[:, capped] * np.sqrt(values[capped] - self.shift - 1.0)
         self.null: AnyArray = V[:, weights == 0.0].astype(np.float32)
-        return _assemble(V[:, weights > 0.0], weights[weights > 0.0])
+        return assemble(V[:, weights > 0.0], weights[weights > 0.0])
 
 
 class NearProjection:
@@ -61,7 +62,7 @@ class NearProjection:
             values, V = values[::-1], V[:, ::-1]
         size, k = np.abs(values), min(rank, len(G) - rank)  # the few come first, and all of them have one sign
         self._at = G.copy()
-        self._X = _assemble(V[:, :k], size[:k])
+        self._X = assemble(V[:, :k], size[:k])
         if self._whole:
             self._X += G
         self._vectors = np.ascontiguousarray(V, dtype=np.float32)
@@ -94,9 +95,3 @@ def _decompose(G: Array, rough: bool) -> tuple[Array, AnyArray]:
         raise FloatingPointError("the matrix to project is not finite")
     values, V = scipy.linalg.eigh(G.astype(np.float32) if rough else G, driver="evd", check_finite=False)
     return values.astype(np.float64), V
-
-
-def _assemble(V: AnyArray, weights: Array) -> Array:
-    """Return Σ weights_a v_a v_aᵀ; a matrix times its own transpose is symmetric to the last bit."""
-    half = V * np.sqrt(weights).astype(V.dtype)
-    return np.asarray(half @ half.T, dtype=np.float64)

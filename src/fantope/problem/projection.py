@@ -12,7 +12,7 @@ import scipy.sparse
 from fantope.eigen import Eigenspace, all_blas_threads
 from fantope.kernels.graph import component_labels
 from fantope.prox.simplex import capped_simplex, capped_simplex_shift
-from fantope.typing import Array, IntArray
+from fantope.typing import AnyArray, Array, IntArray
 
 # Blocks up to this size are decomposed in full; above it only the eigenpairs that get a positive weight are.
 DENSE_UP_TO = 200
@@ -43,6 +43,12 @@ class Factors:
         sparse = scipy.sparse.coo_array(0.5 * (block + block.T))
         row, column = self.rows[sparse.coords[0]], self.rows[sparse.coords[1]]
         return scipy.sparse.csr_array((sparse.data, (row, column)), shape=(size, size))
+
+
+def assemble(V: AnyArray, weights: Array) -> Array:
+    """Return Σ weights_a v_a v_aᵀ for columns v_a; a matrix times its own transpose is symmetric to the last bit."""
+    half = V * np.sqrt(weights).astype(V.dtype)
+    return np.asarray(half @ half.T, dtype=np.float64)
 
 
 def weigh(values: Array, total: float) -> int:
