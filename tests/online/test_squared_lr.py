@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
+from fantope.kernels.triangle import pack, unpack
 from fantope.prox.squared_lr import lr_norm, mirror_exponent, prox_squared_lr, solve_norm
 
 
@@ -106,8 +107,9 @@ def test_in_a_metric_with_a_trace_the_result_is_stationary(p):
     rng = np.random.default_rng(p)
     r, weight, threshold, trace = mirror_exponent(p), 0.3, 0.2, 1.7
     V = rng.standard_normal((p, p))
-    V, scale, Y = V + V.T, np.exp(rng.standard_normal(p)), np.empty((p, p))
-    norm, shift, _ = solve_norm(V, Y, weight, r, threshold, 1.0, 1e-14, scale, trace)
+    V, scale, packed = V + V.T, np.exp(rng.standard_normal(p)), np.empty(p * (p + 1) // 2)
+    norm, shift, _ = solve_norm(pack(V), packed, scale, weight, r, threshold, 1.0, 1e-14, trace)
+    Y = unpack(packed, p)
     units = np.outer(scale, scale)
     X = Y * units
     assert X.trace() == pytest.approx(trace, rel=1e-9)

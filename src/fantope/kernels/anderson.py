@@ -12,39 +12,29 @@ PART = 4096  # elements: a part of all vectors of the memory stays in the cache
 
 
 @parallel_from(LONG)
-def step_sizes(residual, last_residual):  # type: ignore[no-untyped-def]
-    """Return Σ residual², Σ change² and Σ residual·change for change = residual − last_residual."""
-    n = len(residual)
-    n_parts = (n + PART - 1) // PART
-    sums = np.zeros((n_parts, 3))
-    for part in prange(n_parts):
-        own = moved = across = 0.0
-        for i in range(part * PART, min((part + 1) * PART, n)):
-            change = residual[i] - last_residual[i]
-            own += residual[i] * residual[i]
-            moved += change * change
-            across += residual[i] * change
-        sums[part, 0], sums[part, 1], sums[part, 2] = own, moved, across
-    return in_order(sums)
+def store(z, residual, last_z, last_residual, unit, of_images, of_residuals, at, held):  # type: ignore[no-untyped-def]
+    """Write the newest differences of images and residuals, over ``unit``.
 
-
-@parallel_from(LONG)
-def store(z, residual, last_z, last_residual, size, of_images, of_residuals, at, held):  # type: ignore[no-untyped-def]
-    """Write the newest differences of images and residuals, over ``size``; return their row of the Gram matrix."""
+    Returns their row of the Gram matrix, then Σ residual² and Σ residual·difference.
+    """
     n = len(z)
     n_parts = (n + PART - 1) // PART
-    sums = np.zeros((n_parts, held))
+    sums = np.zeros((n_parts, held + 2))
     for part in prange(n_parts):
         begin, end = part * PART, min((part + 1) * PART, n)
+        square = across = 0.0
         for i in range(begin, end):
-            change = (residual[i] - last_residual[i]) / size
+            change = (residual[i] - last_residual[i]) / unit
             of_residuals[at, i] = change
-            of_images[at, i] = (z[i] - last_z[i]) / size + change
+            of_images[at, i] = (z[i] - last_z[i]) / unit + change
+            square += residual[i] * residual[i]
+            across += residual[i] * change
         for k in range(held):
             total = np.float32(0.0)
             for i in range(begin, end):
                 total += of_residuals[k, i] * of_residuals[at, i]
             sums[part, k] = total
+        sums[part, held], sums[part, held + 1] = square, across
     return in_order(sums)
 
 

@@ -7,38 +7,40 @@ from numba import prange
 
 from fantope.kernels.build import TWO_CORES, parallel_from
 
-TILE = 16  # rows and columns at a time: a tile of the transpose stays in the cache
+BLOCK = 16  # rows at a time: so many columns of the transpose share their cache lines
 
 
 @parallel_from(TWO_CORES)
-def project_near(X, at, G, vectors, few, slopes, whole, out):  # type: ignore[no-untyped-def]
-    """Write out = X + D + Dᵀ, and + (G − at) if ``whole``, with D = F'(slopes∘(F(G − at)V))V' for V the ``vectors``.
+def project_near(change, X, Y, vectors, few, slopes, whole, out):  # type: ignore[no-untyped-def]
+    """Write out = X + D + Dᵀ − Y, and + change if ``whole``, with D = F'(slopes∘(F·change·V))V' for V the ``vectors``.
 
-    F are the few, in two stacks of rows, one for each core; the slopes likewise. The result does not depend on the
-    number of cores, and is symmetric to the last bit: what is not would grow from step to step.
+    X, Y and out are packed. F are the few, in two stacks of rows, one for each core; the slopes likewise. The result
+    does not depend on the number of cores.
     """
-    p = len(X)
-    change = np.empty((p, p), np.float32)
-    for i in prange(p):
-        for j in range(p):
-            change[i, j] = G[i, j] - at[i, j]
+    p = len(change)
     halves = np.empty((2, p, p), np.float32)
     for half in prange(2):
         inside = np.dot(np.dot(few[half], change), vectors)
         inside *= slopes[half]
         np.dot(few[half].T, np.dot(inside, vectors.T), halves[half])
-    tiles = (p + TILE - 1) // TILE
-    for pair in prange((tiles + 1) // 2):  # a short row of tiles with a long one
+    blocks = (p + BLOCK - 1) // BLOCK
+    for pair in prange((blocks + 1) // 2):  # a short block of rows with a long one
+        turned = np.empty((BLOCK, p), np.float32)
         for side in range(2):
-            row = abs(side * (tiles - 1) - np.int64(pair))
-            for first in range(row + 1):
-                for i in range(row * TILE, p if row == tiles - 1 else (row + 1) * TILE):
-                    for j in range(first * TILE, min((first + 1) * TILE, i + 1)):
-                        value = X[i, j] + (halves[0, i, j] + halves[0, j, i]) + (halves[1, i, j] + halves[1, j, i])
-                        if whole:
-                            value += G[i, j] - at[i, j]
-                        out[i, j] = value
-                        out[j, i] = value
+            block = abs(side * (blocks - 1) - np.int64(pair))
+            begin, end = block * BLOCK, p if block == blocks - 1 else (block + 1) * BLOCK
+            for j in range(end):
+                for i in range(begin, end):
+                    turned[i - begin, j] = halves[0, j, i] + halves[1, j, i]
+            for i in range(begin, end):
+                at = i * (i + 1) // 2
+                for j in range(i + 1):
+                    turned[i - begin, j] += halves[0, i, j] + halves[1, i, j]
+                if whole:
+                    for j in range(i + 1):
+                        turned[i - begin, j] += change[i, j]
+                for j in range(i + 1):
+                    out[at + j] = X[at + j] - Y[at + j] + turned[i - begin, j]
 
 
 @parallel_from(TWO_CORES)

@@ -1,4 +1,4 @@
-"""Sweeps over symmetric m × m arrays for the subproblem of Online-P: one triangle is computed, the other mirrored.
+"""Sweeps over symmetric matrices for the subproblem of Online-P, most of them by their packed lower triangles.
 
 The prox of ``τ(λ‖·‖₁ + ‖·‖²_{r,r}/(2√t))`` splits, once the norm N of its result is known, into one equation per
 entry: ``u + c·u^e = b`` with ``b = |v| − τλ``, ``c = (τ/√t)N^{2−r}`` and ``e = r − 1 = 1/m``. In units of
@@ -20,6 +20,8 @@ SPAN = 24  # the table covers β from 2^-SPAN to 2^SPAN; what lies beyond is rar
 BINS = 64  # to a factor of two: quintics on bins this narrow are exact to rounding of β
 MANTISSA = 52 - 6  # bits below those that tell the bin: a double's binary form is its place in the table
 FIRST = (1023 - SPAN) * BINS
+
+HALF = 0.7  # so many of the rows hold half of the triangle
 
 
 def entry_table(m: float) -> Array:
@@ -82,25 +84,26 @@ def _units(scale, c, m, table):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end):  # type: ignore[no-untyped-def]
-    """Write Y, entrywise sign(v)·u with u + c_ij·u^{1/m} = |v| − threshold·s_ij, of a symmetric V.
+def lr_sweep(scale, V, Y, threshold, shift, c, m, table, begin, end):  # type: ignore[no-untyped-def]
+    """Write Y, entrywise sign(v)·u with u + c_ij·u^{1/m} = |v| − threshold·s_ij, of V; both are packed.
 
     s_ij = scale_i·scale_j and c_ij = c·s_ij^{1+1/m}: the prox for X in the metric ρ‖X_ij/s_ij‖², of V = X/s. From the
-    diagonal of V, ``shift``·s_ii is taken first. Rows ``begin`` to ``end`` of the lower triangle and their mirror image
-    are written. Returns their part of ``[Σ x^r, Σ x^{r−1} ∂x/∂c]`` for x = u·s_ij, what a Newton step for the norm
-    needs, r = 1 + 1/m.
+    diagonal of V, ``shift``·s_ii is taken first. Rows ``begin`` to ``end`` are written. Returns their part of
+    ``[Σ x^r, Σ x^{r−1} ∂x/∂c]`` for x = u·s_ij, what a Newton step for the norm needs, r = 1 + 1/m.
     """
     if c <= 0.0:
-        return _soft_sweep(V, Y, scale, threshold, shift, 1.0 + 1.0 / m, begin, end)
+        return _soft_sweep(scale, V, Y, threshold, shift, 1.0 + 1.0 / m, begin, end)
     kappa, units, table = _units(scale, c, m, table)
     row, found = np.empty(end), np.empty(end)
     bits = row.view(np.int64)
     total = slope = 0.0
     for i in range(begin, end):  # three short loops for each row: two of them use vector units
         own, unit = threshold * scale[i], kappa * units[i]
-        diagonal = V[i, i] - shift * scale[i] * scale[i]
+        at = i * (i + 1) // 2
+        v, u = V[at : at + i + 1], Y[at : at + i + 1]
+        diagonal = v[i] - shift * scale[i] * scale[i]
         for j in range(i):
-            row[j] = max(abs(V[i, j]) - own * scale[j], 0.0) / (unit * units[j])
+            row[j] = max(abs(v[j]) - own * scale[j], 0.0) / (unit * units[j])
         row[i] = max(abs(diagonal) - own * scale[i], 0.0) / (unit * units[i])
         for j in range(i + 1):
             k = (bits[j] >> MANTISSA) - FIRST
@@ -117,13 +120,11 @@ def lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end):  # type: i
             y = found[j]
             penalty = row[j] - y
             here = unit * units[j]
-            weight = here * here * (0.5 if i == j else 1.0)
-            row_total += weight * y * penalty
+            both = here * here * y * penalty * (0.5 if i == j else 1.0)
+            row_total += both
             # ∂u/∂c = −w/(1 + c·e·u^{e−1}) with w = u^e, and c·u^{e−1} = c·w/u.
-            row_slope -= weight * penalty * penalty * y / (y + penalty / m + 1e-300)
-            Y[i, j] = math.copysign(here * y, V[i, j] if i != j else diagonal)
-        for j in range(i):
-            Y[j, i] = Y[i, j]
+            row_slope -= both * penalty / (y + penalty / m + 1e-300)
+            u[j] = math.copysign(here * y, v[j] if i != j else diagonal)
         total += 2.0 * row_total
         slope += 2.0 * row_slope
     # The sums are of u·(c·w) and u·(c·w)²/(…): what is left of c goes here.
@@ -131,14 +132,14 @@ def lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end):  # type: i
 
 
 @parallel_from(TWO_CORES)
-def lr_sweep_in_two(V, Y, scale, threshold, shift, c, m, table):  # type: ignore[no-untyped-def]
+def lr_sweep_in_two(scale, V, Y, threshold, shift, c, m, table):  # type: ignore[no-untyped-def]
     """Run :func:`lr_sweep` on all rows, on two cores if there are; the sums do not depend on that."""
-    p = len(V)
-    middle = int(0.7 * p)  # half of the triangle
+    p = len(scale)
+    middle = int(HALF * p)
     sums = np.empty((2, 2))
     for half in prange(2):
         begin, end = (0, middle) if half == 0 else (middle, p)
-        sums[half, 0], sums[half, 1] = lr_sweep(V, Y, scale, threshold, shift, c, m, table, begin, end)
+        sums[half, 0], sums[half, 1] = lr_sweep(scale, V, Y, threshold, shift, c, m, table, begin, end)
     return sums[0, 0] + sums[1, 0], sums[0, 1] + sums[1, 1]
 
 
@@ -186,17 +187,17 @@ def trace_shift(diagonal, scale, threshold, trace, start, c, m, table):  # type:
 
 
 @njit(cache=True, nogil=True)
-def _soft_sweep(V, Y, scale, threshold, shift, r, begin, end):  # type: ignore[no-untyped-def]
+def _soft_sweep(scale, V, Y, threshold, shift, r, begin, end):  # type: ignore[no-untyped-def]
     """Write what :func:`lr_sweep` writes when there is no penalty; nobody needs a slope then."""
     total = 0.0
     for i in range(begin, end):
+        at = i * (i + 1) // 2
         for j in range(i + 1):
             s = scale[i] * scale[j]
-            v = V[i, j] - (shift * s if i == j else 0.0)
+            v = V[at + j] - (shift * s if i == j else 0.0)
             y = max(abs(v) - threshold * s, 0.0)
             total += (1.0 if i == j else 2.0) * (y * s) ** r
-            Y[i, j] = math.copysign(y, v)
-            Y[j, i] = Y[i, j]
+            Y[at + j] = math.copysign(y, v)
     return total, 0.0
 
 
@@ -222,24 +223,26 @@ def lr_power_sum(X, r):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
-    """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y is zero: what an X that is not zero there loses."""
+    """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y, packed, is zero: what an X that is not loses."""
     total = 0.0
     for i in range(len(X)):
+        at = i * (i + 1) // 2
         for j in range(i + 1):
-            if Y[i, j] == 0.0 and X[i, j] != 0.0:
+            if Y[at + j] == 0.0 and X[i, j] != 0.0:
                 x = abs(X[i, j])
                 total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def root_slopes(V, Y, scale, threshold, shift, m, out):  # type: ignore[no-untyped-def]
+def root_slopes(scale, V, Y, threshold, shift, m, out):  # type: ignore[no-untyped-def]
     """Write √(∂y/∂v) of the Y that :func:`lr_sweep` made of V: u/(u + c·u^e/m) under the root, zero where Y is."""
-    for i in range(len(V)):
+    for i in range(len(scale)):
+        at = i * (i + 1) // 2
         for j in range(i + 1):
             s = scale[i] * scale[j]
-            u = abs(Y[i, j])
-            v = V[i, j] - (shift * s if i == j else 0.0)
+            u = abs(Y[at + j])
+            v = V[at + j] - (shift * s if i == j else 0.0)
             penalty = abs(v) - threshold * s - u
             out[i, j] = math.sqrt(u / (u + max(penalty, 0.0) / m)) if u > 0.0 else 0.0
             out[j, i] = out[i, j]
@@ -269,36 +272,21 @@ def dual_power_sum(S, M, alpha, q):  # type: ignore[no-untyped-def]
 
 
 @parallel_from(TWO_CORES)
-def reflect(Y, z, linear, lift, G):  # type: ignore[no-untyped-def]
-    """Write G = 2Y − z + linear − lift·liftᵀ."""
-    for i in prange(len(G)):
-        for j in range(len(G)):
-            G[i, j] = 2.0 * Y[i, j] - z[i, j] + linear[i, j]
-        for a in range(lift.shape[1]):
-            if lift[i, a] != 0.0:
-                for j in range(len(G)):
-                    G[i, j] -= lift[i, a] * lift[j, a]
-
-
-@njit(cache=True, nogil=True)
-def pack_difference(X, Y, packed):  # type: ignore[no-untyped-def]
-    """Write the lower triangle of a symmetric X − Y, row after row."""
-    at = 0
-    for i in range(len(X)):
-        for j in range(i + 1):
-            packed[at + j] = X[i, j] - Y[i, j]
-        at += i + 1
-
-
-@njit(cache=True, nogil=True)
-def unpack(packed, X):  # type: ignore[no-untyped-def]
-    """Write X from its lower triangle, row after row."""
-    at = 0
-    for i in range(len(X)):
-        for j in range(i + 1):
-            X[i, j] = packed[at + j]
-            X[j, i] = packed[at + j]
-        at += i + 1
+def reflect(out, Y, z, linear, lift):  # type: ignore[no-untyped-def]
+    """Write 2Y − z + linear − liftᵀ·lift, all packed, to both triangles of ``out``."""
+    p = len(out)
+    for pair in prange((p + 1) // 2):  # a short row with a long one
+        for side in range(2):
+            i = abs(side * (p - 1) - np.int64(pair))
+            at = i * (i + 1) // 2
+            for j in range(i + 1):
+                out[i, j] = 2.0 * Y[at + j] - z[at + j] + linear[at + j]
+            for a in range(len(lift)):
+                if lift[a, i] != 0.0:
+                    for j in range(i + 1):
+                        out[i, j] -= lift[a, i] * lift[a, j]
+            for j in range(i):
+                out[j, i] = out[i, j]
 
 
 @njit(cache=True, nogil=True)
@@ -313,31 +301,41 @@ def _orthonormalise(rows, out):  # type: ignore[no-untyped-def]
 
 
 @parallel_from(TWO_CORES)
-def power_rounds(X, scale, lift, weight, rows, rounds):  # type: ignore[no-untyped-def]
-    """Run subspace iteration on A = X∘ssᵀ + weight·lift·liftᵀ, s the ``scale``.
+def power_rounds(scale, Y, residual, lift, weight, rows, rounds):  # type: ignore[no-untyped-def]
+    """Run subspace iteration on A = (Y + residual)∘ssᵀ + weight·lift·liftᵀ, s the ``scale``; Y and residual are packed.
 
     Returns the rows before the last round, R, then R·A, then an orthonormal basis of its rows.
     """
-    p, k = len(X), len(rows)
-    image, scaled = np.empty((k, p)), np.empty((k, p))
-    start, end = rows.copy(), np.empty((k, p))
+    p, k = len(scale), len(rows)
+    scaled, images = np.empty((k, p)), np.empty((2, k, p))
+    start, end, image = rows.copy(), np.empty((k, p)), np.empty((k, p))
     for _ in range(rounds):
-        across = np.zeros((k, lift.shape[1]))
         for a in range(k):
             for j in range(p):
                 scaled[a, j] = start[a, j] * scale[j]
+        for half in prange(2):
+            first, last = (0, int(HALF * p)) if half == 0 else (int(HALF * p), p)
+            own, x = images[half], np.empty(last)
+            own[:] = 0.0
+            for i in range(first, last):
+                at = i * (i + 1) // 2
+                for j in range(i + 1):
+                    x[j] = Y[at + j] + residual[at + j]
+                for a in range(k):
+                    total, here = 0.0, scaled[a, i]
+                    for j in range(i):
+                        total += x[j] * scaled[a, j]
+                        own[a, j] += x[j] * here
+                    own[a, i] += total + x[i] * here
+        for a in range(k):
+            for j in range(p):
+                image[a, j] = scale[j] * (images[0, a, j] + images[1, a, j])
             for b in range(lift.shape[1]):
+                across = 0.0
                 for j in range(p):
-                    across[a, b] += weight * start[a, j] * lift[j, b]
-        for i in prange(p):
-            for a in range(k):
-                total = 0.0
+                    across += weight * start[a, j] * lift[j, b]
                 for j in range(p):
-                    total += X[i, j] * scaled[a, j]
-                total *= scale[i]
-                for b in range(lift.shape[1]):
-                    total += across[a, b] * lift[i, b]
-                image[a, i] = total
+                    image[a, j] += across * lift[j, b]
         _orthonormalise(image, end)
         rows, start = start, end.copy()
     return rows, image, end

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from fantope.kernels.anderson import combine, step_sizes, store
+from fantope.kernels.anderson import combine, store
 from fantope.typing import Array
 
 RIDGE = 1e-8  # on the Gram matrix of unit vectors: differences of late iterates are nearly dependent
@@ -34,38 +34,43 @@ class Anderson:
 
     def next(self, z: Array, residual: Array) -> Array:
         """Return the next point, given the current one and T(z) − z, as vectors, which are kept, not copied."""
-        square, moved, across = step_sizes(residual, residual if self.last is None else self.last[1])
-        size = math.sqrt(square)
+        size = float(np.linalg.norm(residual)) if self.last is None or self.memory == 0 else self._remember(z, residual)
         if self.memory == 0 or size == 0.0:
             return z + residual
         if size > GROWTH * self.best:
             self.clear()
         self.best = min(self.best, size)
-        if self.last is not None and moved > 0.0:
-            self._remember(z, residual, math.sqrt(moved), across)
-        self.last = z, residual
+        self.last, self.last_size = (z, residual), size
         held = min(self.n_differences, self.memory)
         if held == 0:
             return z + residual
-        weights = np.linalg.solve(self.gram[:held, :held] + RIDGE * np.eye(held), self.products[:held])
+        # In units of the differences' lengths: early and late ones are many orders apart.
+        lengths = np.sqrt(self.gram.diagonal()[:held])
+        gram = self.gram[:held, :held] / np.outer(lengths, lengths)
+        weights = np.linalg.solve(gram + RIDGE * np.eye(held), self.products[:held] / lengths) / lengths
         out = np.empty_like(z)
         combine(z, residual, weights, self.of_images, out)
         return out
 
-    def _remember(self, z: Array, residual: Array, size: float, across: float) -> None:
-        """Put the newest differences in the place of the oldest; one row of the Gram matrix changes with them."""
+    def _remember(self, z: Array, residual: Array) -> float:
+        """Put the newest differences in the place of the oldest; return the size of the residual.
+
+        One row of the Gram matrix changes with them.
+        """
         assert self.last is not None
         if self.n_differences == 0:
-            # Single precision: a step is a correction of the image, no more exact than its seven digits. Early and late
-            # differences are many orders apart: each is divided by the size of its residual's.
+            # Single precision, in units of the last residual's size: a step is a correction of the image, no more exact
+            # than its seven digits.
             shape = (self.memory, len(z))
             self.of_images, self.of_residuals = np.empty(shape, np.float32), np.empty(shape, np.float32)
             self.gram, self.products = np.empty((self.memory, self.memory)), np.zeros(self.memory)
-        at = self.n_differences % self.memory
-        self.n_differences += 1
-        held = min(self.n_differences, self.memory)
-        row = store(z, residual, *self.last, size, self.of_images, self.of_residuals, at, held)
-        self.gram[at, :held] = self.gram[:held, at] = row
-        # The products of the differences with the residual change by those with the newest difference: no second pass.
-        self.products[:held] += size * row
-        self.products[at] = across / size
+        at, unit = self.n_differences % self.memory, self.last_size
+        held = min(self.n_differences + 1, self.memory)
+        *row, square, across = store(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
+        if row[at] > 0.0:  # else the residual is the last one, and the difference tells nothing
+            self.n_differences += 1
+            self.gram[at, :held] = self.gram[:held, at] = row
+            # The products of differences with the residual change by those with the newest one: no second pass.
+            self.products[:held] += unit * np.array(row)
+            self.products[at] = across
+        return math.sqrt(square)

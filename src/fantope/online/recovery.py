@@ -20,6 +20,7 @@ import scipy.linalg
 
 from fantope.kernels.first_order import masked_congruence
 from fantope.kernels.online_p import dual_matrix, loss_on_zeros, root_slopes
+from fantope.kernels.triangle import unpack
 from fantope.online.scaled_splitting import Splitting
 from fantope.online.subproblem import SLACK, Certified
 from fantope.problem.certificate import claimed_bound, dual_bound
@@ -67,8 +68,8 @@ class Recovery:
         if complete:
             weights = np.empty(X.shape, np.float32)
             m = 1.0 / (problem.r - 1.0)
-            root_slopes(run.z, run.Y, run.scale, problem.alpha / run.rho, run.shift, m, weights)
-            X = completed(run.Y, X, run.null, weights)
+            root_slopes(run.scale, run.z, run.Y, problem.alpha / run.rho, run.shift, m, weights)
+            X = completed(unpack(run.Y, len(X)), X, run.null, weights)
         n_full = int(np.count_nonzero(np.linalg.svd(run.cap, compute_uv=False) ** 2 > FULL * tolerance))
         return Certified.of(problem, *rounded(X * run.units, problem.n_components, n_full), tolerance)
 

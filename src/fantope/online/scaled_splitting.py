@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.kernels.online_p import pack_difference, power_rounds, reflect, unpack
+from fantope.kernels.online_p import power_rounds, reflect
+from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.online.anderson import Anderson
 from fantope.online.subproblem import Subproblem
 from fantope.problem.near_projection import FantopeProjection, NearProjection
@@ -81,7 +82,10 @@ class Warm:
 
 
 class Splitting:
-    """The iteration in one metric: arrays X, Y, z and G stand for x_ij/(s_i s_j)."""
+    """The iteration in one metric: arrays X, Y, z and G stand for x_ij/(s_i s_j); Y and z are packed triangles.
+
+    X and G are those of the last decomposition.
+    """
 
     def __init__(self, problem: Subproblem, warm: Warm, expected: Array | None) -> None:
         p, d = warm.lift.shape
@@ -92,56 +96,62 @@ class Splitting:
         else:
             self.scale, self.rho = _metric(problem, warm, expected)
         self.units = np.outer(self.scale, self.scale)
-        self.linear = problem.S * self.units / self.rho
+        self.linear = pack(problem.S * self.units / self.rho)
         theta, self.lift = (0.0, np.zeros((p, d))) if self.plain else (warm.theta, warm.lift)
-        self.z = warm.Y / self.units + (warm.D + theta * np.eye(p)) * self.units / self.rho
         self.shift = theta / self.rho
-        self.X, self.Y, self.G = np.empty((p, p)), np.empty((p, p)), np.empty((p, p))
+        self.n_packed = p * (p + 1) // 2
+        z = warm.Y / self.units + (warm.D + theta * np.eye(p)) * self.units / self.rho
+        self.state = np.concatenate([pack(z), np.empty(p * d)])  # z and, scaled, P: what is accelerated
+        self.Y = np.empty(self.n_packed)
+        self.G, self.change = np.empty((p, p)), np.empty((p, p), np.float32)
         self.cone, self.fantope, self.mixer = NearProjection(), FantopeProjection(float(d)), Anderson(MEMORY)
         self.leading: Array | None = None  # nearly the leading eigenvectors of X, as rows
         self.rest = 0  # steps for which X ⪯ I need not be looked at
         self.small = 1.0 / float(self.scale.max()) ** 4
-        self.n_packed = p * (p + 1) // 2
-        self.state = np.empty(self.n_packed + p * d)
-        pack_difference(self.z, np.zeros((p, p)), self.state)
         self.size, self.lost = math.inf, False  # of X − Y; whether it has grown beyond use
         self.least = math.inf
+
+    @property
+    def z(self) -> Array:
+        """The iterate."""
+        return self.state[: self.n_packed]
 
     def evaluate(self, exact: bool, precise: bool = True) -> None:
         """Compute Y, X and their difference at z; X by a decomposition or to first order around the last one.
 
         A decomposition that is not ``precise`` is in single precision, except in the plain metric.
         """
-        problem, rho = self.problem, self.rho
+        problem, rho, n = self.problem, self.rho, self.n_packed
         self.norm, self.shift, _ = solve_norm(
             self.z,
             self.Y,
+            self.scale,
             1.0 / (rho * math.sqrt(problem.t)),
             problem.r,
             problem.alpha / rho,
             self.norm,
             min(max((1e-3 if self.plain else NORM_TOL) * self.size, 1e-13), 1e-3),
-            self.scale,
             None if self.plain else float(problem.n_components),
             self.shift,
         )
         if not (self.plain or (0.0 < self.norm < math.inf and math.isfinite(self.shift))):
             self.lost = True
             return
-        reflect(self.Y, self.z, self.linear, self.lift * (self.scale / math.sqrt(rho))[:, None], self.G)
-        if self.plain:
-            self.X = self.fantope.exact(self.G)
-        elif not exact:
-            self.X = self.cone.near(self.G)
-        else:
+        lift = np.ascontiguousarray(self.lift.T * (self.scale / math.sqrt(rho)))
+        self.residual = np.empty_like(self.state)
+        if exact or self.plain:
+            reflect(self.G, self.Y, self.z, self.linear, lift)
             try:
-                self.X = self.cone.exact(self.G, not precise)
+                self.X = self.fantope.exact(self.G) if self.plain else self.cone.exact(self.G, not precise)
             except FloatingPointError:
                 self.lost = True
                 return
-        self.residual = np.empty_like(self.state)
-        pack_difference(self.X, self.Y, self.residual)
-        self.size = float(np.linalg.norm(self.residual[: self.n_packed]))
+            self.from_exact = self.linear - pack(self.G)
+            np.subtract(pack(self.X), self.Y, out=self.residual[:n])
+        else:
+            reflect(self.change, self.Y, self.z, self.from_exact, lift)
+            self.cone.near(self.change, self.Y, self.residual[:n])
+        self.size = float(np.linalg.norm(self.residual[:n]))
         self.least = min(self.least, self.size)
         self.lost = not (self.plain or self.size <= LOST * self.least)
 
@@ -150,12 +160,12 @@ class Splitting:
         self.state[self.n_packed :] = LIFT_SCALE * self.lift.ravel()
         self.residual[self.n_packed :] = LIFT_SCALE * (self._lifted() - self.lift).ravel()
         self.state = self.mixer.next(self.state, self.residual)
-        unpack(self.state, self.z)
         self.lift = self.state[self.n_packed :].reshape(self.lift.shape) / LIFT_SCALE
 
     def _lifted(self) -> Array:
         """Return P after a step of PPᵀ towards where X ⪯ I holds."""
-        if self.plain or (not self.lift.any() and float(np.vdot(self.X, self.X)) <= self.small):
+        X_less_Y = self.residual[: self.n_packed]
+        if self.plain or (not self.lift.any() and 2.0 * float(np.linalg.norm(self.Y + X_less_Y)) ** 2 <= self.small):
             return self.lift  # no eigenvalue of X is above 1
         if self.rest > 0:
             self.rest -= 1
@@ -166,7 +176,7 @@ class Splitting:
             rows, rounds = np.random.default_rng(0).standard_normal((d + 1, len(s))), FIRST_ROUNDS
         top = rows[0] / np.linalg.norm(rows[0])
         step = LIFT_STEP * self.rho / float((s * top) @ (s * top)) ** 2
-        previous, image, rows = power_rounds(self.X, s, self.lift, 1.0 / step, rows, rounds)
+        previous, image, rows = power_rounds(s, self.Y, X_less_Y, self.lift, 1.0 / step, rows, rounds)
         values, C = np.linalg.eigh(previous @ image.T)
         self.leading = C[:, ::-1].T @ rows
         self.rest = REST_FROM_TOP if values[-1] < FAR_BELOW else 0
@@ -198,13 +208,14 @@ class Splitting:
 
     def off(self) -> float:
         """Return how far the diagonal of Y is from the one expected, as a factor's logarithm."""
-        found = np.maximum(self.Y.diagonal() * self.scale**2, FLOOR * self.expected.mean())
+        found = np.maximum(diagonal(self.Y, len(self.scale)) * self.scale**2, FLOOR * self.expected.mean())
         return float(np.median(np.abs(np.log(found / np.maximum(self.expected, FLOOR * self.expected.mean())))))
 
     def leave(self, warm: Warm) -> None:
         """Write where the iteration is into ``warm``."""
-        warm.Y, warm.theta, warm.lift, warm.norm = self.Y * self.units, self.level, self.cap, self.norm
-        warm.D = (self.z - self.Y) * self.rho / self.units
+        p = len(self.scale)
+        warm.Y, warm.theta, warm.lift, warm.norm = unpack(self.Y, p) * self.units, self.level, self.cap, self.norm
+        warm.D = unpack(self.z - self.Y, p) * self.rho / self.units
         warm.D.flat[:: len(warm.D) + 1] -= self.rho * self.shift
 
 

@@ -10,7 +10,7 @@ from fantope.eigen import Eigenspace
 from fantope.online.subproblem import SLACK, Certified, Subproblem
 from fantope.problem.certificate import dual_bound
 from fantope.problem.projection import assemble, project
-from fantope.prox.squared_lr import solve_norm
+from fantope.prox.squared_lr import prox_squared_lr
 from fantope.typing import Array
 
 
@@ -33,7 +33,6 @@ def three_operator(
     S, d, root = problem.S, problem.n_components, math.sqrt(problem.t)
     Z = [X.copy(), X.copy(), X.copy()]
     space = Eigenspace()
-    Y3 = np.empty_like(S)
     norm, bound = 0.0, math.inf
     best: tuple[float, Array, Array, Array] | None = None
     n_iter = 0
@@ -46,7 +45,8 @@ def three_operator(
         U = np.clip(V1, -step_size * problem.alpha, step_size * problem.alpha)
         vectors, weights = project(V2 + step_size * S, d, space, 1e-9)
         P = assemble(vectors.T, weights)
-        norm, _, _ = solve_norm(V3, Y3, step_size / root, problem.r, 0.0, norm, 1e-12)
+        third = prox_squared_lr(V3, step_size / root, problem.r, start=norm, tol=1e-12)
+        Y3, norm = third.Y, third.norm
         Z[0] += (V1 - U) - mean
         Z[1] += P - mean
         Z[2] += Y3 - mean

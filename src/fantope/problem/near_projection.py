@@ -6,6 +6,7 @@ import numpy as np
 import scipy.linalg
 
 from fantope.kernels.first_order import project_near
+from fantope.kernels.triangle import pack
 from fantope.problem.projection import assemble
 from fantope.prox.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
@@ -61,10 +62,10 @@ class NearProjection:
         if not self._whole:
             values, V = values[::-1], V[:, ::-1]
         size, k = np.abs(values), min(rank, len(G) - rank)  # the few come first, and all of them have one sign
-        self._at = G.copy()
-        self._X = assemble(V[:, :k], size[:k])
+        X = assemble(V[:, :k], size[:k])
         if self._whole:
-            self._X += G
+            X += G
+        self._packed = pack(X)
         self._vectors = np.ascontiguousarray(V, dtype=np.float32)
         self._n_few = k
         # Two stacks of rows, the second one filled up with zeros.
@@ -76,18 +77,19 @@ class NearProjection:
         slopes[:, k:] = size[:k, None] / (size[:k, None] + size[k:])
         if self._whole:
             self._slopes *= -1.0
-        return self._X
+        return X
 
     @property
     def null(self) -> AnyArray:
         """Eigenvectors of γ ≤ 0, as columns, in single precision."""
         return self._vectors[:, : self._n_few] if self._whole else self._vectors[:, self._n_few :]
 
-    def near(self, G: Array) -> Array:
-        """Return the projection of G to first order around the matrix last decomposed."""
-        out = np.empty_like(G)
-        project_near(self._X, self._at, G, self._vectors, self._few, self._slopes, self._whole, out)
-        return out
+    def near(self, change: AnyArray, minus: Array, out: Array) -> None:
+        """Write the projection of what was decomposed plus ``change``, to first order, less ``minus``.
+
+        ``change`` is symmetric and in single precision, ``minus`` and ``out`` are lower triangles, packed.
+        """
+        project_near(change, self._packed, minus, self._vectors, self._few, self._slopes, self._whole, out)
 
 
 def _decompose(G: Array, rough: bool) -> tuple[Array, AnyArray]:

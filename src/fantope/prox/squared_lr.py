@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from fantope.kernels.online_p import entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
+from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.typing import Array
 
 MAX_ROUNDS = 100  # norm evaluations; Newton takes three to six, bisection alone would take fifty
@@ -98,19 +99,18 @@ def prox_squared_lr(
     array([[ 1.5 , -0.5 ],
            [-0.5 ,  0.25]])
     """
-    Y = np.zeros_like(V)
     scale = float(np.abs(V).max(initial=0.0))
     if not math.isfinite(scale):
         raise ValueError("V must be finite, got NaN or infinity; check the values that the prox is applied to.")
     if scale <= threshold:
-        return SquaredLr(Y, 0.0, 0)
+        return SquaredLr(np.zeros_like(V), 0.0, 0)
     unit = 1.0 if 1e-3 <= scale <= 1e3 else scale
     scaled = V if unit == 1.0 else V / unit
     guess = None if start is None else start / unit
-    norm, _, rounds = solve_norm(scaled, Y, weight, r, threshold / unit, guess, tol)
-    if unit != 1.0:
-        Y *= unit
-    return SquaredLr(Y, norm * unit, rounds)
+    packed = pack(scaled)
+    found = np.empty_like(packed)
+    norm, _, rounds = solve_norm(packed, found, np.ones(len(V)), weight, r, threshold / unit, guess, tol)
+    return SquaredLr(unit * unpack(found, len(V)), norm * unit, rounds)
 
 
 @lru_cache(maxsize=16)
@@ -121,30 +121,29 @@ def _table(m: float) -> Array:
 def solve_norm(
     V: Array,
     Y: Array,
+    scale: Array,
     weight: float,
     r: float,
     threshold: float,
     start: float | None,
     tol: float,
-    scale: Array | None = None,
     trace: float | None = None,
     shift: float = 0.0,
 ) -> tuple[float, float, int]:
-    """Find N, write Y(N) in place, return N, the shift of the diagonal and the number of sweeps.
+    """Find N, write Y(N) in place, return N, the shift of the diagonal and the number of sweeps; V and Y are packed.
 
     Newton's method for log ‖u(N)‖_r − log N in log N, which is nearly straight; a bracket guards it. In the metric that
     ``scale`` gives (:func:`fantope.kernels.online_p.lr_sweep`), and with the diagonal shifted until the trace is
-    ``trace``, if those are given; ``shift`` is then where to start.
+    ``trace``, if that is given; ``shift`` is then where to start.
     """
     m = 1.0 / (r - 1.0)
     table = _table(m)
-    scale = np.ones(len(V)) if scale is None else scale
-    diagonal = V.diagonal().copy()
+    on_diagonal = diagonal(V, len(scale))
     low, high = 0.0, math.inf
     N = start if start is not None and start > 0.0 else 0.0
     if N == 0.0:
         # With c = 0 the entries are as large as they can be, and so is their norm.
-        total, _ = lr_sweep_in_two(V, Y, scale, threshold, 0.0, 0.0, m, table)
+        total, _ = lr_sweep_in_two(scale, V, Y, threshold, 0.0, 0.0, m, table)
         high = total ** (1.0 / r)
         if high == 0.0 or weight == 0.0:
             return high, 0.0, 1
@@ -154,8 +153,8 @@ def solve_norm(
         rounds += 1
         c = weight * N ** (2.0 - r)
         if trace is not None:
-            shift = trace_shift(diagonal, scale, threshold, trace, shift, c, m, table)
-        total, slope = lr_sweep_in_two(V, Y, scale, threshold, shift, c, m, table)
+            shift = trace_shift(on_diagonal, scale, threshold, trace, shift, c, m, table)
+        total, slope = lr_sweep_in_two(scale, V, Y, threshold, shift, c, m, table)
         found = total ** (1.0 / r)
         if abs(found - N) <= tol * N or found == 0.0:
             break
