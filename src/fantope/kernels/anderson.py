@@ -39,16 +39,21 @@ def store(z, residual, last_z, last_residual, unit, of_images, of_residuals, at,
 
 
 @parallel_from(LONG)
-def combine(z, residual, weights, of_images, out):  # type: ignore[no-untyped-def]
-    """Write out = z + residual − weights·of_images."""
-    n = len(z)
+def combine(z, residual, gram, products, ridge, of_images, out):  # type: ignore[no-untyped-def]
+    """Write out = z + residual − weights·of_images, with the weights for which what is left of the residual is least."""
+    n, held = len(z), len(products)
+    # In units of the differences' lengths: early and late ones are many orders apart.
+    lengths = np.sqrt(np.diag(gram))
+    unit = gram / np.outer(lengths, lengths)
+    for k in range(held):
+        unit[k, k] += ridge
+    weights = (np.linalg.solve(unit, products / lengths) / lengths).astype(np.float32)
     n_parts = (n + PART - 1) // PART
     for part in prange(n_parts):
         begin, end = part * PART, min((part + 1) * PART, n)
         correction = np.zeros(end - begin, np.float32)
-        for k in range(len(weights)):
-            weight = np.float32(weights[k])
+        for k in range(held):
             for i in range(begin, end):
-                correction[i - begin] += weight * of_images[k, i]
+                correction[i - begin] += weights[k] * of_images[k, i]
         for i in range(begin, end):
             out[i] = z[i] + residual[i] - correction[i - begin]

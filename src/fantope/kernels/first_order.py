@@ -11,18 +11,26 @@ BLOCK = 16  # rows at a time: so many columns of the transpose share their cache
 
 
 @parallel_from(TWO_CORES)
-def project_near(change, X, Y, vectors, few, slopes, whole, out):  # type: ignore[no-untyped-def]
-    """Write out = X + D + Dᵀ − Y, and + change if ``whole``, with D = F'(slopes∘(F·change·V))V' for V the ``vectors``.
+def project_near(change, X, Y, vectors, rows, k, slopes, whole, out):  # type: ignore[no-untyped-def]
+    """Write out = X + D + Dᵀ − Y, and + change if ``whole``, with D = V(slopes∘(V'·change·F))F'.
 
-    X, Y and out are packed. F are the few, in two stacks of rows, one for each core; the slopes likewise. The result
-    does not depend on the number of cores.
+    V are the ``vectors``, as ``rows`` and as columns, and F the first k of them; X, Y and out are packed. Products are
+    made in two blocks of rows, one for each core; the result does not depend on the number of cores.
     """
-    p = len(change)
-    halves = np.empty((2, p, p), np.float32)
-    for half in prange(2):
-        inside = np.dot(np.dot(few[half], change), vectors)
-        inside *= slopes[half]
-        np.dot(few[half].T, np.dot(inside, vectors.T), halves[half])
+    p, half = len(change), (len(change) + 1) // 2
+    few = rows[:k]
+    first, second = np.empty((p, k), np.float32), np.empty((p, k), np.float32)
+    D = np.empty((p, p), np.float32)
+    for part in prange(2):
+        np.dot(change[part * half : (part + 1) * half], few.T, first[part * half : (part + 1) * half])
+    for part in prange(2):
+        inside = second[part * half : (part + 1) * half]
+        np.dot(rows[part * half : (part + 1) * half], first, inside)
+        inside *= slopes[part * half : (part + 1) * half]
+    for part in prange(2):
+        outside = first[part * half : (part + 1) * half]
+        np.dot(vectors[part * half : (part + 1) * half], second, outside)
+        np.dot(outside, few, D[part * half : (part + 1) * half])
     blocks = (p + BLOCK - 1) // BLOCK
     for pair in prange((blocks + 1) // 2):  # a short block of rows with a long one
         turned = np.empty((BLOCK, p), np.float32)
@@ -31,11 +39,11 @@ def project_near(change, X, Y, vectors, few, slopes, whole, out):  # type: ignor
             begin, end = block * BLOCK, p if block == blocks - 1 else (block + 1) * BLOCK
             for j in range(end):
                 for i in range(begin, end):
-                    turned[i - begin, j] = halves[0, j, i] + halves[1, j, i]
+                    turned[i - begin, j] = D[j, i]
             for i in range(begin, end):
                 at = i * (i + 1) // 2
                 for j in range(i + 1):
-                    turned[i - begin, j] += halves[0, i, j] + halves[1, i, j]
+                    turned[i - begin, j] += D[i, j]
                 if whole:
                     for j in range(i + 1):
                         turned[i - begin, j] += change[i, j]

@@ -221,17 +221,21 @@ def lr_power_sum(X, r):  # type: ignore[no-untyped-def]
     return total[0], total[1]
 
 
-@njit(cache=True, nogil=True)
+@parallel_from(TWO_CORES, fast=False)
 def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
     """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y, packed, is zero: what an X that is not loses."""
-    total = 0.0
-    for i in range(len(X)):
-        at = i * (i + 1) // 2
-        for j in range(i + 1):
-            if Y[at + j] == 0.0 and X[i, j] != 0.0:
-                x = abs(X[i, j])
-                total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
-    return total
+    p = len(X)
+    sums = np.zeros((p, 1))
+    for pair in prange((p + 1) // 2):  # a short row with a long one
+        for side in range(2):
+            i = abs(side * (p - 1) - np.int64(pair))
+            at, total = i * (i + 1) // 2, 0.0
+            for j in range(i + 1):
+                if Y[at + j] == 0.0 and X[i, j] != 0.0:
+                    x = abs(X[i, j])
+                    total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
+            sums[i, 0] = total
+    return in_order(sums)[0]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -301,12 +305,13 @@ def _orthonormalise(rows, out):  # type: ignore[no-untyped-def]
 
 
 @parallel_from(TWO_CORES)
-def power_rounds(scale, Y, residual, lift, weight, rows, rounds):  # type: ignore[no-untyped-def]
-    """Run subspace iteration on A = (Y + residual)∘ssᵀ + weight·lift·liftᵀ, s the ``scale``; Y and residual are packed.
+def lift_step(scale, Y, residual, lift, step, rows, rounds):  # type: ignore[no-untyped-def]
+    """Return P after a step of PPᵀ, P the ``lift``, towards where A ⪯ I for A = (Y + residual)∘ssᵀ, s the ``scale``.
 
-    Returns the rows before the last round, R, then R·A, then an orthonormal basis of its rows.
+    PPᵀ ← step·(A + PPᵀ/step − I)₊, by subspace iteration from ``rows``; Y and residual are packed. Also returns the
+    rows for the next time, the leading one first, and the largest eigenvalue.
     """
-    p, k = len(scale), len(rows)
+    p, k, d = len(scale), len(rows), lift.shape[1]
     scaled, images = np.empty((k, p)), np.empty((2, k, p))
     start, end, image = rows.copy(), np.empty((k, p)), np.empty((k, p))
     for _ in range(rounds):
@@ -330,21 +335,29 @@ def power_rounds(scale, Y, residual, lift, weight, rows, rounds):  # type: ignor
         for a in range(k):
             for j in range(p):
                 image[a, j] = scale[j] * (images[0, a, j] + images[1, a, j])
-            for b in range(lift.shape[1]):
+            for b in range(d):
                 across = 0.0
                 for j in range(p):
-                    across += weight * start[a, j] * lift[j, b]
+                    across += start[a, j] * lift[j, b]
                 for j in range(p):
-                    image[a, j] += across * lift[j, b]
+                    image[a, j] += across / step * lift[j, b]
         _orthonormalise(image, end)
         rows, start = start, end.copy()
-    return rows, image, end
+    values, C = np.linalg.eigh(np.dot(rows, image.T))
+    turned = np.ascontiguousarray(C.T)
+    new, leading = np.dot(turned, rows), np.dot(turned, end)[::-1].copy()
+    for a in range(1, k):
+        new[a] *= np.sqrt(step * max(values[a] - 1.0, 0.0))
+    new = np.ascontiguousarray(new[:0:-1].T)
+    # P is known up to a rotation: the one nearest to the last P, so that P changes as smoothly as PPᵀ does.
+    left, _, right = np.linalg.svd(np.dot(new.T, lift))
+    return np.dot(new, np.dot(left, right)), leading, values[k - 1]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
+@parallel_from(TWO_CORES)
 def dual_matrix(G, X, units, rho, level, lift, M):  # type: ignore[no-untyped-def]
     """Write M = level·I + ρ(G − X)/units + lift·liftᵀ; all are symmetric."""
-    for i in range(len(M)):
+    for i in prange(len(M)):
         for j in range(len(M)):
             M[i, j] = rho * (G[i, j] - X[i, j]) / units[i, j]
         for b in range(lift.shape[1]):

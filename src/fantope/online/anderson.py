@@ -44,12 +44,8 @@ class Anderson:
         held = min(self.n_differences, self.memory)
         if held == 0:
             return z + residual
-        # In units of the differences' lengths: early and late ones are many orders apart.
-        lengths = np.sqrt(self.gram.diagonal()[:held])
-        gram = self.gram[:held, :held] / np.outer(lengths, lengths)
-        weights = np.linalg.solve(gram + RIDGE * np.eye(held), self.products[:held] / lengths) / lengths
         out = np.empty_like(z)
-        combine(z, residual, weights, self.of_images, out)
+        combine(z, residual, self.gram[:held, :held], self.products[:held], RIDGE, self.of_images, out)
         return out
 
     def _remember(self, z: Array, residual: Array) -> float:
@@ -66,11 +62,12 @@ class Anderson:
             self.gram, self.products = np.empty((self.memory, self.memory)), np.zeros(self.memory)
         at, unit = self.n_differences % self.memory, self.last_size
         held = min(self.n_differences + 1, self.memory)
-        *row, square, across = store(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
+        sums = store(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
+        row, square, across = sums[:held], float(sums[held]), float(sums[held + 1])
         if row[at] > 0.0:  # else the residual is the last one, and the difference tells nothing
             self.n_differences += 1
             self.gram[at, :held] = self.gram[:held, at] = row
             # The products of differences with the residual change by those with the newest one: no second pass.
-            self.products[:held] += unit * np.array(row)
+            self.products[:held] += unit * row
             self.products[at] = across
         return math.sqrt(square)

@@ -57,7 +57,9 @@ def solve_subproblem(
             continue
         if exact:
             at_last = run.size
-        if exact and ((n_iter > 1 and run.size <= look_at) or last):  # the first decomposition promises nothing
+        # A gap is never far below the square of the residual, in the metric: no use looking before.
+        promising = run.plain or run.rho * run.size**2 <= tolerance
+        if exact and ((promising and n_iter > 1 and run.size <= look_at) or last):
             here = Recovery(run)
             direct = here.loss / ((1.0 - 2.0 * SLACK) * tolerance)
             ready = min(direct, here.off_zeros * warm.excess / (GOOD * tolerance))

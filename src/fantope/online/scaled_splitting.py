@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.kernels.online_p import power_rounds, reflect
+from fantope.kernels.online_p import lift_step, reflect
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.online.anderson import Anderson
 from fantope.online.subproblem import Subproblem
@@ -176,16 +176,10 @@ class Splitting:
             rows, rounds = np.random.default_rng(0).standard_normal((d + 1, len(s))), FIRST_ROUNDS
         top = rows[0] / np.linalg.norm(rows[0])
         step = LIFT_STEP * self.rho / float((s * top) @ (s * top)) ** 2
-        previous, image, rows = power_rounds(s, self.Y, X_less_Y, self.lift, 1.0 / step, rows, rounds)
-        values, C = np.linalg.eigh(previous @ image.T)
-        self.leading = C[:, ::-1].T @ rows
-        self.rest = REST_FROM_TOP if values[-1] < FAR_BELOW else 0
-        if rounds > ROUNDS:
-            return self.lift  # only now is the direction known that the step depends on
-        new = (C[:, :0:-1].T @ previous).T * np.sqrt(step * np.maximum(values[:0:-1] - 1.0, 0.0))
-        # P is known up to a rotation: the one nearest to the last P, so that P changes as smoothly as PPᵀ does.
-        left, _, right = np.linalg.svd(new.T @ self.lift)
-        return np.asarray(new @ (left @ right))
+        new, self.leading, largest = lift_step(s, self.Y, X_less_Y, self.lift, step, rows, rounds)
+        self.rest = REST_FROM_TOP if largest < FAR_BELOW else 0
+        # From nothing known, only now is the direction known that the step depends on.
+        return self.lift if rounds > ROUNDS else np.asarray(new)
 
     @property
     def level(self) -> float:

@@ -45,7 +45,7 @@ class NearProjection:
     A decomposition G₀ = V diag(γ) Vᵀ also gives the derivative of the projection at G₀: an entry of Vᵀ(G − G₀)V counts
     by (γ₊_i − γ₊_j)/(γ_i − γ_j). That takes products with the few eigenvectors of γ > 0, or, if those are fewer, with
     the others, since G₊ = G + (−G)₊. Single precision is enough for what is a correction. It costs a sixth of a
-    decomposition on one core; on two, each takes half of the few.
+    decomposition on one core; on two, each takes half of the rows.
     """
 
     def exact(self, G: Array, rough: bool = False) -> Array:
@@ -66,15 +66,11 @@ class NearProjection:
         if self._whole:
             X += G
         self._packed = pack(X)
-        self._vectors = np.ascontiguousarray(V, dtype=np.float32)
         self._n_few = k
-        # Two stacks of rows, the second one filled up with zeros.
-        self._few = np.zeros((2, max((k + 1) // 2, 1), len(G)), np.float32)
-        self._few.reshape(-1, len(G))[:k] = self._vectors[:, :k].T
-        self._slopes = np.zeros_like(self._few)
-        slopes = self._slopes.reshape(-1, len(G))[:k]
-        slopes[:, :k] = 0.5  # both are among the few, and each pair of them is met twice
-        slopes[:, k:] = size[:k, None] / (size[:k, None] + size[k:])
+        self._rows = np.ascontiguousarray(V.T, dtype=np.float32)
+        self._vectors = np.ascontiguousarray(V, dtype=np.float32)
+        self._slopes = np.full((len(G), k), 0.5, np.float32)  # both are among the few: each pair of them is met twice
+        self._slopes[k:] = size[:k] / (size[:k] + size[k:, None])
         if self._whole:
             self._slopes *= -1.0
         return X
@@ -89,7 +85,8 @@ class NearProjection:
 
         ``change`` is symmetric and in single precision, ``minus`` and ``out`` are lower triangles, packed.
         """
-        project_near(change, self._packed, minus, self._vectors, self._few, self._slopes, self._whole, out)
+        eigen = self._vectors, self._rows, self._n_few, self._slopes
+        project_near(change, self._packed, minus, *eigen, self._whole, out)
 
 
 def _decompose(G: Array, rough: bool) -> tuple[Array, AnyArray]:
