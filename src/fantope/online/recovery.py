@@ -122,7 +122,7 @@ def rounded(X: Array, n_components: int, n_full: int) -> tuple[Array, Array]:
     """
     if not np.isfinite(X).all():
         raise FloatingPointError("the matrix to round is not finite")
-    values, V = scipy.linalg.eigh(X, driver="evd", check_finite=False)
+    values, V = scipy.linalg.eigh(X, driver="evd", lower=False, check_finite=False)
     values = np.maximum(values[::-1], 0.0)
     weights = np.ones_like(values)
     while n_full < n_components:
