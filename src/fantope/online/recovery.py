@@ -28,7 +28,7 @@ from fantope.typing import AnyArray, Array
 
 FULL = 0.01  # of the tolerance: where the multiplier of X ⪯ I is above it, X gets an eigenvalue of 1
 STEPS = 30  # of conjugate gradients, at most, …
-ACCURACY = 0.02  # … or until the residual is this part of the right-hand side
+ACCURACY = 0.05  # … or until the residual is this part of the right-hand side
 RIDGE = 0.003  # on the operator: directions that hardly anything but zeros could change are left to the rounding
 
 
