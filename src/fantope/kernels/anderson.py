@@ -40,7 +40,7 @@ def store(z, residual, last_z, last_residual, unit, of_images, of_residuals, at,
 
 @parallel_from(LONG)
 def combine(z, residual, gram, products, ridge, of_images, out):  # type: ignore[no-untyped-def]
-    """Write out = z + residual − weights·of_images, with the weights for which what is left of the residual is least."""
+    """Write out = z + residual − weights·of_images, with the weights that leave least of the residual."""
     n, held = len(z), len(products)
     # In units of the differences' lengths: early and late ones are many orders apart.
     lengths = np.sqrt(np.diag(gram))
