@@ -178,3 +178,19 @@ def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help(monkeyp
     restored.update_many(Z[5:])
     for key, value in whole.state().items():
         np.testing.assert_array_equal(value, restored.state()[key], err_msg=key)
+
+
+def test_a_larger_step_where_the_dual_point_lags(monkeypatch):
+    Z = simulate(40, 40, random_state=2).Z
+    alpha = 1.2 * np.sqrt(np.log(40) / 40)
+    iterations, steps = {}, []
+    for most in (scaled_splitting.LEAST_STEP, scaled_splitting.MOST_STEP):
+        monkeypatch.setattr(scaled_splitting, "MOST_STEP", most)
+        learner = OnlineP(40, 2, alpha)
+        for z in Z:
+            learner.update_many(z[None])
+            steps.append(learner.warm.step)
+        assert learner.n_unmet == 0
+        iterations[most] = sum(record.n_iter for record in learner.records)
+    assert steps[:40] == [scaled_splitting.LEAST_STEP] * 40 and max(steps) > 2 * scaled_splitting.LEAST_STEP
+    assert iterations[scaled_splitting.MOST_STEP] < 0.8 * iterations[scaled_splitting.LEAST_STEP]

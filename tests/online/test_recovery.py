@@ -4,6 +4,8 @@ import numba
 import numpy as np
 import pytest
 
+from fantope.kernels.anderson import store
+from fantope.kernels.online_p import entry_table, lift_step, lr_sweep_in_two
 from fantope.online import OnlineP, fantope_distance
 from fantope.online.anderson import Anderson
 from fantope.online.certified_splitting import solve_subproblem
@@ -117,6 +119,35 @@ def test_the_number_of_threads_changes_no_bit():
         numba.set_num_threads(before)
     for key, value in states[0].items():
         np.testing.assert_array_equal(value, states[-1][key], err_msg=key)
+
+
+def test_where_arrays_lie_changes_no_bit():
+    p, rng = 40, np.random.default_rng(0)
+    n = p * (p + 1) // 2
+    z, residual, last_z, last_residual = rng.standard_normal((4, n))
+    scale, lift, rows = np.exp(0.2 * rng.standard_normal(p)), rng.standard_normal((p, 2)), rng.standard_normal((3, p))
+    seen = [set(), set(), set()]
+
+    table = entry_table(2.69)
+    kept = []  # memory that is not used again: every array lies somewhere else, next to another one
+
+    def placed(array):
+        kept.append(np.empty(array.size + 64, array.dtype))
+        at = int(rng.integers(0, 16))
+        copy = kept[-1][at : at + array.size].reshape(array.shape)
+        copy[...] = array
+        return copy
+
+    for _ in range(200):
+        arrays = [placed(each) for each in (z, last_z, last_residual)]
+        memory = [np.zeros((10, n), np.float32) for _ in range(2)]
+        seen[0].add(store(arrays[0], residual * 1.0, *arrays[1:], 0.7, *memory, 0, 1).tobytes())
+        Y = placed(z)
+        sums = lr_sweep_in_two(placed(scale), placed(residual), Y, 0.1, 0.2, 0.3, 2.69, table)
+        seen[1].add(Y.tobytes() + np.array(sums).tobytes())
+        new, leading, _ = lift_step(placed(scale), placed(z), placed(residual), placed(lift), 0.4, placed(rows), 2)
+        seen[2].add(new.tobytes() + leading.tobytes())
+    assert [len(each) for each in seen] == [1, 1, 1]
 
 
 @pytest.mark.parametrize("n", [50, 30_000])

@@ -22,13 +22,15 @@ def store(z, residual, last_z, last_residual, unit, of_images, of_residuals, at,
     sums = np.zeros((n_parts, held + 2))
     for part in prange(n_parts):
         begin, end = part * PART, min((part + 1) * PART, n)
-        square = across = 0.0
         for i in range(begin, end):
             change = (residual[i] - last_residual[i]) / unit
             of_residuals[at, i] = change
             of_images[at, i] = (z[i] - last_z[i]) / unit + change
+        # Sums have a loop of their own: next to writes, how they are taken could depend on where arrays lie in memory.
+        square = across = 0.0
+        for i in range(begin, end):
             square += residual[i] * residual[i]
-            across += residual[i] * change
+            across += residual[i] * ((residual[i] - last_residual[i]) / unit)
         for k in range(held):
             total = np.float32(0.0)
             for i in range(begin, end):

@@ -97,7 +97,7 @@ def lr_sweep(scale, V, Y, threshold, shift, c, m, table, begin, end):  # type: i
     row, found = np.empty(end), np.empty(end)
     bits = row.view(np.int64)
     total = slope = 0.0
-    for i in range(begin, end):  # three short loops for each row: two of them use vector units
+    for i in range(begin, end):  # short loops for each row: all but one use vector units; sums apart from writes
         own, unit = threshold * scale[i], kappa * units[i]
         at = i * (i + 1) // 2
         v, u = V[at : at + i + 1], Y[at : at + i + 1]
@@ -124,7 +124,9 @@ def lr_sweep(scale, V, Y, threshold, shift, c, m, table, begin, end):  # type: i
             row_total += both
             # ∂u/∂c = −w/(1 + c·e·u^{e−1}) with w = u^e, and c·u^{e−1} = c·w/u.
             row_slope -= both * penalty / (y + penalty / m + 1e-300)
-            u[j] = math.copysign(here * y, v[j] if i != j else diagonal)
+        for j in range(i):
+            u[j] = math.copysign(unit * units[j] * found[j], v[j])
+        u[i] = math.copysign(unit * units[i] * found[i], diagonal)
         total += 2.0 * row_total
         slope += 2.0 * row_slope
     # The sums are of u·(c·w) and u·(c·w)²/(…): what is left of c goes here.
@@ -330,6 +332,7 @@ def lift_step(scale, Y, residual, lift, step, rows, rounds):  # type: ignore[no-
                     total, here = 0.0, scaled[a, i]
                     for j in range(i):
                         total += x[j] * scaled[a, j]
+                    for j in range(i):
                         own[a, j] += x[j] * here
                     own[a, i] += total + x[i] * here
         for a in range(k):

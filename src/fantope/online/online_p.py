@@ -118,8 +118,8 @@ class OnlineP(Leader):
         super().restore(state)
         if "warm_Y" in state:
             Y, D, lift = (np.array(state[f"warm_{name}"]) for name in ("Y", "D", "lift"))
-            theta, norm = float(state["warm_theta"]), float(state["warm_norm"])
-            self.warm = Warm(Y, D, theta, lift, norm, int(state["warm_plain"]), float(state["warm_excess"]))
+            theta, norm, excess, step = (float(state[f"warm_{name}"]) for name in ("theta", "norm", "excess", "step"))
+            self.warm = Warm(Y, D, theta, lift, norm, int(state["warm_plain"]), excess, step)
         self.records = deque(
             (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in state["records"]), maxlen=RECORDS
         )

@@ -16,7 +16,7 @@ from fantope.atomic import whole_file
 from fantope.online.base import State
 
 FORMAT = "fantope-online"
-VERSION = 3  # 2, 3: what Online-P leaves for its next subproblem
+VERSION = 4  # 2, 3, 4: what Online-P leaves for its next subproblem
 HEADER = "header.json"
 
 

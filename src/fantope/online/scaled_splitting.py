@@ -31,7 +31,9 @@ from fantope.prox.squared_lr import lr_norm, solve_norm
 from fantope.typing import AnyArray, Array
 
 MEMORY = 10  # of the acceleration
-STEP = 3.0  # ρ as a multiple of the median curvature
+LEAST_STEP, MOST_STEP = 3.0, 300.0  # ρ as a multiple of the median curvature: larger where the dual point lags
+EVEN = 0.5  # the dual point's path, as a multiple of Y's, at which the step is left as it is
+MOST_CHANGE = 1.5  # of the step, from one subproblem to the next, as a factor
 FLOOR = 1e-6  # of the mean: an expected X_ii below it counts as this much
 PLAIN_STEP = 2.0  # ρ of the plain metric, as a multiple of tr S
 LOST = 1e3  # a residual this many times the least one is not coming back
@@ -60,6 +62,8 @@ class Warm:
         For how many subproblems to come the plain metric is taken at once.
     excess : float
         How many times what X loses where Y is not zero the gap of Y, completed, was the last time.
+    step : float
+        ρ as a multiple of the median curvature.
     """
 
     Y: Array
@@ -69,6 +73,7 @@ class Warm:
     norm: float
     plain: int = 0
     excess: float = 1.5
+    step: float = LEAST_STEP
 
     @classmethod
     def cold(cls, problem: Subproblem) -> Warm:
@@ -110,6 +115,8 @@ class Splitting:
         self.small = 1.0 / float(self.scale.max()) ** 4
         self.size, self.lost = math.inf, False  # of X − Y; whether it has grown beyond use
         self.least = math.inf
+        self.step, self.path = warm.step, math.nan  # of the dual point between decompositions, as a multiple of Y's
+        self.last: tuple[Array, Array] | None = None
 
     @property
     def z(self) -> Array:
@@ -148,6 +155,11 @@ class Splitting:
                 return
             self.from_exact = self.linear - pack(self.G)
             np.subtract(pack(self.X), self.Y, out=self.residual[:n])
+            dual = self.z - self.Y
+            if self.last is not None:
+                moved = float(np.linalg.norm(self.Y - self.last[0]))
+                self.path = float(np.linalg.norm(dual - self.last[1])) / moved if moved > 0.0 else math.nan
+            self.last = self.Y.copy(), dual
         else:
             reflect(self.change, self.Y, self.z, self.from_exact, lift)
             self.cone.near(self.change, self.Y, self.residual[:n])
@@ -212,6 +224,17 @@ class Splitting:
         warm.D = unpack(self.z - self.Y, p) * self.rho / self.units
         warm.D.flat[:: len(warm.D) + 1] -= self.rho * self.shift
 
+    def balanced(self) -> float:
+        """Return the step for the next subproblem.
+
+        Where rows of X come and go, the dual point is still on its way when Y has arrived: a larger ρ takes it there in
+        fewer iterations.
+        """
+        if self.plain:
+            return LEAST_STEP  # the larger one may be what did not work
+        change = math.sqrt(self.path / EVEN) if self.path > 0.0 else 1.0
+        return min(max(self.step * min(max(change, 1.0 / MOST_CHANGE), MOST_CHANGE), LEAST_STEP), MOST_STEP)
+
 
 def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, float]:
     """Return the s_i, and ρ."""
@@ -221,4 +244,4 @@ def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, fl
     row, column = np.divmod(some, len(scale))
     curvature = np.abs(warm.Y.ravel()[some]) ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2
     curvature *= (problem.r - 1.0) * warm.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
-    return scale, STEP * float(np.median(curvature))
+    return scale, warm.step * float(np.median(curvature))
