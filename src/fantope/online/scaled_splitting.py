@@ -32,7 +32,7 @@ from fantope.typing import AnyArray, Array
 
 MEMORY = 10  # of the acceleration
 LEAST_STEP, MOST_STEP = 3.0, 300.0  # ρ as a multiple of the median curvature: larger where the dual point lags
-EVEN = 0.5  # the dual point's path, as a multiple of Y's, at which the step is left as it is
+EVEN = 3.0  # the dual point's path, as a multiple of Y's, at which the step is left as it is
 MOST_CHANGE = 1.5  # of the step, from one subproblem to the next, as a factor
 FLOOR = 1e-6  # of the mean: an expected X_ii below it counts as this much
 PLAIN_STEP = 2.0  # ρ of the plain metric, as a multiple of tr S
