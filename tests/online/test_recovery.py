@@ -94,6 +94,9 @@ def test_a_completed_answer_is_better_where_zeros_are_what_is_missing(plain):
     warm = Warm.cold(problem)
     solve_subproblem(problem, warm, warm.Y.diagonal(), 100 * problem.tolerance)
     run = Splitting(problem, warm, None if plain else np.maximum(warm.Y.diagonal(), 0.0))
+    for _ in range(0 if plain else 25):  # in the plain metric the two come close to each other sooner
+        run.evaluate(True)
+        run.advance()
     run.evaluate(True)
     here = Recovery(run)
     simple, whole = here.feasible(problem.tolerance, False), here.feasible(problem.tolerance, True)

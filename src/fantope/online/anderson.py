@@ -64,7 +64,9 @@ class Anderson:
         held = min(self.n_differences + 1, self.memory)
         sums = store(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
         row, square, across = sums[:held], float(sums[held]), float(sums[held + 1])
-        if row[at] > 0.0:  # else the residual is the last one, and the difference tells nothing
+        if row[at] == 0.0:  # the residual is the last one: the difference tells nothing, and took an older one's place
+            self.clear()
+        else:
             self.n_differences += 1
             self.gram[at, :held] = self.gram[:held, at] = row
             # The products of differences with the residual change by those with the newest one: no second pass.

@@ -89,7 +89,7 @@ def solve_subproblem(
         vars(warm).update(vars(begin))
     else:
         run.leave(warm)
-        warm.step = run.balanced()
+        warm.step = run.balanced(warm.step)
     if best is None:
         best = Certified.of(problem, *rounded(begin.Y, problem.n_components, 0), tolerance)
     return replace(best, n_iter=n_iter)

@@ -115,7 +115,7 @@ class Splitting:
         self.small = 1.0 / float(self.scale.max()) ** 4
         self.size, self.lost = math.inf, False  # of X − Y; whether it has grown beyond use
         self.least = math.inf
-        self.step, self.path = warm.step, math.nan  # of the dual point between decompositions, as a multiple of Y's
+        self.path = math.nan  # of the dual point between decompositions, as a multiple of Y's
         self.last: tuple[Array, Array] | None = None
 
     @property
@@ -153,19 +153,24 @@ class Splitting:
             except FloatingPointError:
                 self.lost = True
                 return
-            self.from_exact = self.linear - pack(self.G)
             np.subtract(pack(self.X), self.Y, out=self.residual[:n])
-            dual = self.z - self.Y
-            if self.last is not None:
-                moved = float(np.linalg.norm(self.Y - self.last[0]))
-                self.path = float(np.linalg.norm(dual - self.last[1])) / moved if moved > 0.0 else math.nan
-            self.last = self.Y.copy(), dual
+            if not self.plain:
+                self._remember()
         else:
             reflect(self.change, self.Y, self.z, self.from_exact, lift)
             self.cone.near(self.change, self.Y, self.residual[:n])
         self.size = float(np.linalg.norm(self.residual[:n]))
         self.least = min(self.least, self.size)
         self.lost = not (self.plain or self.size <= LOST * self.least)
+
+    def _remember(self) -> None:
+        """Keep what later steps to first order start from, and how far the dual point and Y have come since."""
+        self.from_exact = self.linear - pack(self.G)
+        dual = self.z - self.Y
+        if self.last is not None:
+            moved = float(np.linalg.norm(self.Y - self.last[0]))
+            self.path = float(np.linalg.norm(dual - self.last[1])) / moved if moved > 0.0 else math.nan
+        self.last = self.Y.copy(), dual
 
     def advance(self) -> None:
         """Go on to the next z and P."""
@@ -224,8 +229,8 @@ class Splitting:
         warm.D = unpack(self.z - self.Y, p) * self.rho / self.units
         warm.D.flat[:: len(warm.D) + 1] -= self.rho * self.shift
 
-    def balanced(self) -> float:
-        """Return the step for the next subproblem.
+    def balanced(self, step: float) -> float:
+        """Return the step for the next subproblem, after one with this ``step``.
 
         Where rows of X come and go, the dual point is still on its way when Y has arrived: a larger ρ takes it there in
         fewer iterations.
@@ -233,7 +238,7 @@ class Splitting:
         if self.plain:
             return LEAST_STEP  # the larger one may be what did not work
         change = math.sqrt(self.path / EVEN) if self.path > 0.0 else 1.0
-        return min(max(self.step * min(max(change, 1.0 / MOST_CHANGE), MOST_CHANGE), LEAST_STEP), MOST_STEP)
+        return min(max(step * min(max(change, 1.0 / MOST_CHANGE), MOST_CHANGE), LEAST_STEP), MOST_STEP)
 
 
 def _metric(problem: Subproblem, warm: Warm, expected: Array) -> tuple[Array, float]:
