@@ -122,9 +122,9 @@ def test_dual_that_keeps_connected_variables_apart(solved):
 def test_solution_of_another_matrix(solved):
     instance, sol = solved
     other = sample_covariance(np.random.default_rng(99), 40, len(instance.S))
-    with pytest.raises(CertificateError, match=r"wider than the reported .* not the matrix that was solved"):
+    with pytest.raises(CertificateError, match=r"wider than the one reported .* not the matrix that was solved"):
         sol.verify(other)
-    with pytest.raises(CertificateError, match="wider than the reported"):
+    with pytest.raises(CertificateError, match="wider than the one reported"):
         sol.verify(instance.S + 0.05 * other)
 
 

@@ -100,7 +100,7 @@ def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
     try:
         found, header = load_with_header(file)
     except CheckpointError as error:
-        if "format version" in str(error):
+        if error.reason == "version":
             raise
         raise _Unusable(str(error).rstrip(".")) from None
     saved = header.get("position")

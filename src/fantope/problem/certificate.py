@@ -62,6 +62,36 @@ def relative_gap(objective: float, dual_bound: float) -> float:
     return max(dual_bound - objective, 0.0) / scale if scale > 0.0 else 0.0
 
 
+def compare_brackets(found: Certificate, reported: Certificate, scale: float) -> str:
+    """Return what of a reported bracket does not hold beside the one recomputed from X and U; empty if all does.
+
+    Both brackets are safe, but computed along different routes: a tenth of the width and the rounding of ``scale``, the
+    largest magnitude in the problem, are allowed for the slack that each may add.
+    """
+    width = max(reported.dual_bound - reported.objective, 0.0)
+    scale = max(scale, abs(reported.objective), abs(reported.dual_bound))
+    allowed = 0.1 * width + 1e-9 * scale
+    if not found.dual_bound - found.objective <= width + allowed:
+        what = "bracket is wider than"
+    elif not abs(found.objective - reported.objective) <= allowed:
+        what = "objective is not"
+    else:
+        return ""
+    return (
+        f"the recomputed {what} the one reported ([{found.objective:.10g}, {found.dual_bound:.10g}] against "
+        f"[{reported.objective:.10g}, {reported.dual_bound:.10g}])"
+    )
+
+
+def verify_reported(
+    S: Covariance, X: scipy.sparse.csr_array, dual: LiftedDual, n_components: int, reported: Certificate
+) -> tuple[Certificate, str]:
+    """Recompute a bracket from S, X and U, and return it with what differs from the one reported, if anything does."""
+    width = max(reported.dual_bound - reported.objective, 0.0)
+    found = verify(S, X, dual, n_components, slack=0.01 * width)
+    return found, compare_brackets(found, reported, max(float(np.abs(S.diagonal()).max()), dual.alpha))
+
+
 def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float) -> Certificate:
     """Return the bracket that X and U give; the bound is as tight as a comparison with ``tol`` needs.
 

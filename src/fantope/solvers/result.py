@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.operators import Covariance
-from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify
+from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify_reported
 from fantope.problem.dual import LiftedDual
 from fantope.problem.projection import Factors
 from fantope.solvers.validation import check_covariance
@@ -166,23 +166,17 @@ class Solution:
         Raises
         ------
         CertificateError
-            If X is not in the Fantope, U is not in the box, or the bracket is wider than the one reported.
+            If X is not in the Fantope, U is not in the box, or the bracket is not the one reported.
         """
         matrix = self.covariance if S is None else check_covariance(S)
         if matrix.size != self.n_features:
             raise CertificateError(
                 f"S must have the {self.n_features} variables of the problem solved, got {matrix.size}."
             )
-        width = max(self.dual_bound - self.objective, 0.0)
-        found = verify(matrix, self.projection, self.dual, self.n_components, slack=0.01 * width)
-        # Both brackets are safe, but computed along different routes: allow for the slack that each may add.
-        scale = max(abs(self.objective), abs(self.dual_bound), float(np.abs(matrix.diagonal()).max()), self.alpha)
-        allowed = 0.1 * width + 1e-9 * scale
-        if not (found.dual_bound - found.objective <= width + allowed):
-            raise CertificateError(
-                f"the recomputed bracket [{found.objective:.10g}, {found.dual_bound:.10g}] is wider than the reported "
-                f"[{self.objective:.10g}, {self.dual_bound:.10g}]: this is not the matrix that was solved."
-            )
+        reported = Certificate(self.objective, self.dual_bound)
+        found, difference = verify_reported(matrix, self.projection, self.dual, self.n_components, reported)
+        if difference:
+            raise CertificateError(f"{difference}: this is not the matrix that was solved.")
         return found
 
     def summary(self) -> str:

@@ -1,0 +1,106 @@
+"""Errors about what the user passed, with their parts as data, so that a front end can spell them its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+SHOWN = 5  # names listed in one sentence
+
+
+@dataclass(frozen=True)
+class Use:
+    """An argument that a sentence mentions, with the value to give it, if there is one.
+
+    ``Use("impute", "mean")`` is ``impute='mean'`` in Python and ``--impute mean`` on the command line.
+    """
+
+    argument: str
+    value: object = None
+
+
+Text = str | Sequence[str | Use]
+Spelling = Callable[[Use], str]
+
+
+def in_python(use: Use) -> str:
+    """Return how an argument is written in a call."""
+    return use.argument if use.value is None else f"{use.argument}={use.value!r}"
+
+
+class InputError(ValueError):
+    """What was passed cannot be used: one sentence with the argument, what was expected, what came and the way out.
+
+    Parameters
+    ----------
+    problem : str or sequence of str and Use
+        What is wrong; by default "<argument> must be <expected>, got <got>".
+    argument, expected, got : str
+    remedy : str or sequence of str and Use
+        What to do about it.
+
+    Examples
+    --------
+    >>> error = InputError(argument="tol", expected="positive", got="0", remedy=("try ", Use("tol", 0.1)))
+    >>> str(error)
+    'tol must be positive, got 0; try tol=0.1.'
+    >>> error.sentence(lambda use: " ".join([use.argument.upper()] + [str(use.value)] * (use.value is not None)))
+    'TOL must be positive, got 0; try TOL 0.1.'
+    """
+
+    def __init__(
+        self, problem: Text = "", *, argument: str = "", expected: str = "", got: str = "", remedy: Text = ""
+    ) -> None:
+        self.argument, self.expected, self.got, self.remedy = argument, expected, got, remedy
+        self.problem = problem or (Use(argument), f" must be {expected}" + (f", got {got}" if got else ""))
+        super().__init__(self.sentence())
+
+    def sentence(self, spelling: Spelling = in_python) -> str:
+        """Return the sentence, with arguments in the words of a front end."""
+        parts = [_spelled(part, spelling) for part in (self.problem, self.remedy) if part]
+        return f"{'; '.join(parts).rstrip('.')}."
+
+    def __reduce__(self) -> Any:
+        # An error that was raised in another process comes back with its parts.
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+class FileError(InputError):
+    """A file that cannot be used: one sentence with the file, the place and the way out."""
+
+    def __init__(self, path: Path, problem: Text, *, remedy: Text = "") -> None:
+        self.path = path
+        super().__init__(problem, remedy=remedy)
+
+    def sentence(self, spelling: Spelling = in_python) -> str:
+        """Return the sentence, with arguments in the words of a front end."""
+        return f"{self.path}: {' '.join(super().sentence(spelling).split())}"
+
+
+def _restored(kind: type[InputError], args: tuple[str], parts: dict[str, Any]) -> InputError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(parts)
+    return error
+
+
+def _spelled(text: Text, spelling: Spelling) -> str:
+    return text if isinstance(text, str) else "".join(p if isinstance(p, str) else spelling(p) for p in text)
+
+
+def need(module: str) -> Any:
+    """Import what a format needs, or say which extra brings it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"this format needs {module.partition('.')[0]}, which is not installed; install the extra fantope[files]."
+        ) from error
+
+
+def listed(names: list[str]) -> str:
+    """Return "'a', 'b' and 3 more"."""
+    shown = ", ".join(repr(name) for name in names[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
