@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.timing import source, warm_up
-from fantope.reproduce.machine import Background, machine
+from fantope.paper.machine import Background, machine
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report import describe, meanwhile
-from fantope.reproduce.machine import Background, machine
+from fantope.paper.machine import Background, machine
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"

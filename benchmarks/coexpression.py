@@ -20,8 +20,8 @@ from benchmarks.cases import Case, Page, data, data_folder
 from benchmarks.competitors import hierarchical_modules
 from benchmarks.timing import Array, clock, note, seconds, table
 from fantope.coexpression import Coexpression, analyse
-from fantope.coexpression.differential import benjamini_hochberg
-from fantope.coexpression.permutation import LEADING, PermutationTest
+from fantope.coexpression.analysis.differential import benjamini_hochberg
+from fantope.coexpression.analysis.permutation import LEADING, PermutationTest
 
 LEVEL = 0.05
 

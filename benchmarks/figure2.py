@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.timing import note, table
-from fantope.reproduce.chapters.batch import CLOSE, HEAD, rows
-from fantope.reproduce.chapters.batch import draw as draw_panels
-from fantope.reproduce.experiments import batch
-from fantope.reproduce.experiments.batch import Batch
+from fantope.paper.chapters.batch import CLOSE, HEAD, rows
+from fantope.paper.chapters.batch import draw as draw_panels
+from fantope.paper.experiments import batch
+from fantope.paper.experiments.batch import Batch
 
 PANELS = (Batch(50, 200), Batch(100, 400), Batch(200, 800))
 QUICK_PANELS = (Batch(25, 100, iterations=60), Batch(50, 200, iterations=60))

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from fantope.cli import main
-from fantope.cli._console import MARKER, Talk, output_folder, sentence
+from fantope.cli.console import MARKER, Talk, output_folder, sentence
 
 
 def test_version(capsys):

@@ -200,7 +200,7 @@ def test_folder_that_cannot_be_written(data, tmp_path, capsys, monkeypatch):
     assert f"{tmp_path} cannot be written to (Permission denied); choose another" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("where", ["numpy.savez_compressed", "fantope.files.record.checksum", "csv.writer"])
+@pytest.mark.parametrize("where", ["numpy.savez_compressed", "fantope.io.record.checksum", "csv.writer"])
 def test_a_full_disk_leaves_nothing_half_written(where, data, tmp_path, capsys, monkeypatch):
     def full(*args, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -9,7 +9,7 @@ import scipy.sparse
 
 import fantope
 from fantope.cli import main
-from fantope.files import checksum
+from fantope.io import checksum
 
 # Large enough for the active set, so that the dual point is stored by rows.
 WIDE = fantope.simulate(40, 900, sizes=(8, 6), random_state=1).Z

@@ -1,4 +1,4 @@
-"""What the commands that read DATA share: options, progress, interrupts, figures."""
+"""What the commands that read DATA share: options, progress, interrupts."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fantope.cli._console import Function
+from fantope.cli.console import Function
 
 if TYPE_CHECKING:
-    from fantope.files import Reading
+    from fantope.io import Reading
 
 KINDS = ("covariance", "correlation", "precomputed")
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
@@ -69,7 +69,7 @@ def problem_options(tol: float) -> Callable[[Function], Function]:
 
 def take_reading(options: dict[str, Any]) -> Reading:
     """Take the reading options out of a command's options."""
-    from fantope.files import Reading
+    from fantope.io import Reading
 
     return Reading(**{name: options.pop(name) for name in READING})
 
@@ -175,14 +175,3 @@ def _time(seconds: float) -> str:
     if not math.isfinite(seconds):
         return "unknown time"
     return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
-
-
-def save_figure(figure: Any, folder: Path, name: str) -> None:
-    """Write a figure as PNG and SVG."""
-    folder.mkdir(exist_ok=True)
-    figure.savefig(folder / f"{name}.png", dpi=200)
-    # Without a date, and with fixed identifiers, the same figure gives the same file.
-    import matplotlib
-
-    with matplotlib.rc_context({"svg.hashsalt": "fantope"}):
-        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})

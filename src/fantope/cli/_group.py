@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.metadata import version
 
 import click
 
-from fantope.cli._console import BAD_INPUT, INTERRUPTED, complain, sentence
-from fantope.cli.coexpress import coexpress
-from fantope.cli.demo import demo
-from fantope.cli.fit import fit
-from fantope.cli.path import path
-from fantope.cli.reproduce import reproduce
-from fantope.cli.stream import stream
-from fantope.cli.verify import verify
+from fantope import extensions
+from fantope.cli.console import BAD_INPUT, INTERRUPTED, complain, sentence
+
+CORE = ("demo", "fit", "path", "stream", "verify")
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """Loads a command when it is used; applications register theirs as entry points ``fantope.commands``."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands that are there."""
+        return sorted([*CORE, *(name for name in extensions.names("commands") if extensions.find("commands", name))])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Load a command; None, which click reports, if there is none of that name."""
+        if cmd_name in CORE:
+            command: click.Command = getattr(import_module(f"fantope.cli.{cmd_name}"), cmd_name)
+            return command
+        found: click.Command | None = extensions.find("commands", cmd_name)
+        if found is None and cmd_name in extensions.names("commands"):
+            raise click.UsageError(
+                f"the command {cmd_name!r} belongs to an application that was left out of this installation; "
+                "install fantope whole."
+            )
+        return found
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(version("fantope"), prog_name="fantope")
 def cli() -> None:
     """Convex sparse PCA with a certificate of how far each answer can be from the best."""
-
-
-for command in (coexpress, demo, fit, path, reproduce, stream, verify):
-    cli.add_command(command)
 
 
 def run(argv: Sequence[str] | None) -> int:

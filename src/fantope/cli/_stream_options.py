@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from fantope.cli._coexpress_options import given
 from fantope.cli._rows import guess_format
+from fantope.cli.console import given
 
 if TYPE_CHECKING:
     from collections.abc import Callable

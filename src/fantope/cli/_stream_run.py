@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from fantope.cli._console import Talk
 from fantope.cli._row_table import Table, text_rows
 from fantope.cli._rows import Lines, NpyRows, Position, Row, Unreadable
 from fantope.cli._stream_checkpoint import Progress, begin_log, resume, save, writable
 from fantope.cli._stream_options import Options
 from fantope.cli._stream_output import progress_line, write_snapshot
+from fantope.cli.console import Talk
 
 if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA

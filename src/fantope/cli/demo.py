@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from fantope.cli._console import NOT_REACHED, OK, Talk, output_folder, talk_options
+from fantope.cli.console import NOT_REACHED, OK, Talk, output_folder, talk_options
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,7 +268,7 @@ def _write(folder: Path, summary: dict[str, Any]) -> None:
 
 def _draw(folder: Path, sim: Simulation, components: dict[str, Array], solution: Any, tol: float) -> None:
     from fantope.plotting import plot_convergence, plot_loadings, plot_setting
-    from fantope.plotting._style import journal_style, new_figure, side_by_side
+    from fantope.plotting.style import journal_style, new_figure, side_by_side
     from fantope.simulation import simulate
 
     components = {"truth": sim.loadings.T, **components}

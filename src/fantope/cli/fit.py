@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fantope.cli._console import NOT_REACHED, OK, Talk, output_folder, talk_options
 from fantope.cli._data import (
     FitProgress,
     check_kind,
     noticed_interrupts,
     problem_options,
     reading_options,
-    save_figure,
     take_reading,
 )
+from fantope.cli.console import NOT_REACHED, OK, Talk, output_folder, talk_options
 
 if TYPE_CHECKING:
-    from fantope.files import Data
+    from fantope.io import Data
     from fantope.operators import Covariance
     from fantope.solvers import Solution
 
@@ -49,8 +48,8 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     target = _target(options)
-    from fantope.files import operator, read
-    from fantope.files.record import describe_solution, write_record
+    from fantope.io import operator, read
+    from fantope.io.record import describe_solution, write_record
 
     with output_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
@@ -143,8 +142,8 @@ def _parameters(options: dict[str, Any], target: tuple[str, float] | None) -> di
 
 
 def _write(folder: Path, solution: Solution, S: Covariance, table: Data, options: dict[str, Any]) -> None:
-    from fantope.files.certificates import save_certificate
-    from fantope.files.tables import write_dropped, write_fit, write_scores
+    from fantope.io.certificates import save_certificate
+    from fantope.io.tables import write_dropped, write_fit, write_scores
 
     write_fit(folder, solution, table.variables, float(S.diagonal().sum()))
     write_dropped(folder, table.dropped)
@@ -163,6 +162,7 @@ def scores(S: Any, solution: Solution) -> Any:
 
 def _draw(folder: Path, solution: Solution, table: Data, tol: float) -> None:
     from fantope.plotting import plot_convergence, plot_top_loadings
+    from fantope.plotting.style import save_figure
 
     save_figure(plot_top_loadings(solution.components, table.variables), folder, "loadings")
     save_figure(plot_convergence(solution, tol=tol).figure, folder, "gap")

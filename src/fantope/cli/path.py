@@ -9,19 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from fantope.cli._console import NOT_REACHED, OK, Talk, output_folder, talk_options
 from fantope.cli._data import (
     PathProgress,
     check_kind,
     noticed_interrupts,
     problem_options,
     reading_options,
-    save_figure,
     take_reading,
 )
+from fantope.cli.console import NOT_REACHED, OK, Talk, output_folder, talk_options
 
 if TYPE_CHECKING:
-    from fantope.files import Data
+    from fantope.io import Data
     from fantope.operators import Covariance
     from fantope.path import Path as SolutionPath
 
@@ -74,8 +73,8 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     grid = None if alphas is None else parse_alphas(alphas)
-    from fantope.files import operator, read
-    from fantope.files.record import describe_solution, write_record
+    from fantope.io import operator, read
+    from fantope.io.record import describe_solution, write_record
 
     with output_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
@@ -126,8 +125,8 @@ def _solve(S: Covariance, grid: list[float] | None, options: dict[str, Any], pro
 def _write(
     folder: Path, found: SolutionPath, names: list[str], S: Covariance, table: Data, options: dict[str, Any]
 ) -> None:
-    from fantope.files.certificates import save_certificate
-    from fantope.files.tables import write_dropped, write_path
+    from fantope.io.certificates import save_certificate
+    from fantope.io.tables import write_dropped, write_path
 
     write_path(folder, found, table.variables, float(S.diagonal().sum()), names)
     write_dropped(folder, table.dropped)
@@ -140,6 +139,7 @@ def _write(
 
 def _draw(folder: Path, found: SolutionPath, table: Data, tol: float) -> None:
     from fantope.plotting import plot_explained_variance, plot_leverages, plot_path_gaps, plot_top_loadings
+    from fantope.plotting.style import save_figure
 
     variables, leverages = found.leverages()
     names = [table.variables[j] for j in variables]

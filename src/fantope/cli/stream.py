@@ -11,7 +11,11 @@ from typing import Any
 
 import click
 
-from fantope.cli._console import (
+from fantope.cli._rows import Unreadable
+from fantope.cli._stream_options import stream_options, take_options
+from fantope.cli._stream_output import describe, write_result
+from fantope.cli._stream_run import BadRow, Run
+from fantope.cli.console import (
     BAD_INPUT,
     INTERRUPTED,
     NOT_REACHED,
@@ -21,10 +25,6 @@ from fantope.cli._console import (
     output_folder,
     talk_options,
 )
-from fantope.cli._rows import Unreadable
-from fantope.cli._stream_options import stream_options, take_options
-from fantope.cli._stream_output import describe, write_result
-from fantope.cli._stream_run import BadRow, Run
 
 COMMAND = "fantope stream"
 

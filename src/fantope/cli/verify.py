@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import click
 from rich.table import Table
 
-from fantope.cli._console import NOT_REACHED, OK, Talk, complain, talk_options
+from fantope.cli.console import NOT_REACHED, OK, Talk, complain, talk_options
 
 if TYPE_CHECKING:
-    from fantope.files import Verification
+    from fantope.io import Verification
 
 
 @click.command()
@@ -27,7 +27,7 @@ def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
     Example: fantope verify fit --data expression.csv
     """
     talk = Talk(quiet=quiet, json=as_json)
-    from fantope.files import verify_folder
+    from fantope.io import verify_folder
 
     with talk.progress("verify") as report:
         found = verify_folder(out, data, report)

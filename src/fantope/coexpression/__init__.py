@@ -1,25 +1,11 @@
-"""Co-expression: modules of genes, what they share with other labellings, what differs between groups of samples."""
+"""Co-expression: modules of genes, what they share with other labellings, what differs between groups of samples.
 
-from fantope.coexpression.analysis import analyse
-from fantope.coexpression.correlation import rewrite
-from fantope.coexpression.cross_table import cross_table
-from fantope.coexpression.expression import Prepared, prepare
-from fantope.coexpression.modules import find_modules
-from fantope.coexpression.result import Coexpression, CrossTable, Differential, GroupResult
-from fantope.coexpression.store import Store
-from fantope.coexpression.two_sample import leading_difference
+An application of the library, whole in this folder: ``analysis`` computes, ``io`` reads and writes, ``view``,
+``figures`` and ``report`` show, ``tl`` and ``pp`` work on AnnData, ``command`` is ``fantope coexpress``. Nothing in the
+library imports it.
+"""
 
-__all__ = [
-    "Coexpression",
-    "CrossTable",
-    "Differential",
-    "GroupResult",
-    "Prepared",
-    "Store",
-    "analyse",
-    "cross_table",
-    "find_modules",
-    "leading_difference",
-    "prepare",
-    "rewrite",
-]
+from lazy_loader import attach_stub
+
+# On first use: the command's help must not wait for solvers to load.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fantope.plotting._style import BLUE, GREY, GROUP_COLOURS, VERMILION, axes_or_new, journal_style, new_figure
+from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, VERMILION, axes_or_new, journal_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fantope.plotting._style import GREY, GROUP_COLOURS, journal_style, new_figure, side_by_side
+from fantope.plotting.style import GREY, GROUP_COLOURS, journal_style, new_figure, side_by_side
 from fantope.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fantope.plotting._style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure
+from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

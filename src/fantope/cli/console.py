@@ -1,0 +1,191 @@
+"""What the commands share: how they talk, how they end, how they write."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+OK, NOT_REACHED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+MARKER = "run.json"
+SILENCE = 30.0  # seconds without a line of progress, at most, as long as there is anything to report
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def complain(text: str) -> None:
+    """Write one sentence to standard error."""
+    click.echo(f"fantope: {text}", err=True)
+
+
+def sentence(error: BaseException) -> str:
+    """Return what `error` says, on one line and without Python's error number."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}."
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How a command speaks: results to standard output, progress to standard error.
+
+    With `json` the result is one JSON object and nothing else is said; with `quiet` nothing is.
+    """
+
+    quiet: bool = False
+    json: bool = False
+    # Made per command, so that streams redirected by a caller are respected.
+    out: Console = field(default_factory=Console)
+    err: Console = field(default_factory=lambda: Console(stderr=True))
+
+    @property
+    def chatty(self) -> bool:
+        """Whether text for people is wanted."""
+        return not (self.quiet or self.json)
+
+    def say(self, what: Any) -> None:
+        """Show text or a table to people."""
+        if self.chatty:
+            # In a file or a pipe a sentence is one line: a path that is broken in two cannot be copied.
+            self.out.print(what, highlight=False, soft_wrap=isinstance(what, str) and not self.out.is_terminal)
+
+    def result(self, value: dict[str, Any]) -> None:
+        """Write the machine-readable result, if it was asked for."""
+        if self.json:
+            click.echo(json.dumps(value))
+
+    @contextmanager
+    def progress(self, title: str, lines: int = 10) -> Iterator[Callable[[float, str], None]]:
+        """Yield ``report(fraction, text)``: a bar on a terminal, `lines` lines, and one each half minute, elsewhere.
+
+        A fraction below 0 is for what comes before the start.
+        """
+        if not self.chatty:
+            yield lambda fraction, text: None
+        elif self.err.is_terminal:
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TextColumn("{task.fields[text]}"),
+                TimeElapsedColumn(),
+            )
+            with Progress(*columns, console=self.err) as bar:
+                task = bar.add_task(title, total=1.0, text="")
+                yield lambda fraction, text: bar.update(task, completed=max(fraction, 0.0), text=text)
+        else:
+            yield _plain_lines(title, lines)
+
+
+def _plain_lines(title: str, lines: int) -> Callable[[float, str], None]:
+    reached, said = -math.inf, time.monotonic()
+
+    def report(fraction: float, text: str) -> None:
+        nonlocal reached, said
+        part = math.floor(lines * min(fraction, 1.0) + 1e-9)
+        if part > reached or time.monotonic() - said > SILENCE:
+            reached, said = max(part, reached), time.monotonic()
+            print(f"{title}: {text}", file=sys.stderr, flush=True)
+
+    return report
+
+
+def talk_options(function: Function) -> Function:
+    """Add `--quiet` and `--json` to a command."""
+    function = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+    return click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(function)
+
+
+def given(context: click.Context, name: str) -> bool:
+    """Return whether an option stands on the command line."""
+    return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+
+
+@contextmanager
+def output_folder(target: Path, *, command: str, replace: bool = True) -> Iterator[Path]:
+    """Yield an empty folder that becomes `target` when the block ends, or vanishes if it fails.
+
+    An existing `target` is replaced only if it is empty or carries the marker of the same command, and, unless it is
+    empty, only with `replace`; anything else might be the user's own work. The marker is written here unless the block
+    writes it, so a folder that has one is whole.
+    """
+    target = target.expanduser().resolve()
+    _refuse_foreign(target, command, replace)
+    building = _scratch(target)
+    try:
+        yield building
+        if not (building / MARKER).exists():
+            (building / MARKER).write_text(json.dumps({"command": command}) + "\n", encoding="utf-8")
+        umask = os.umask(0)
+        os.umask(umask)
+        building.chmod(0o777 & ~umask)  # mkdtemp gives 0700, which is not what a result folder should have
+        _refuse_foreign(target, command, replace)  # minutes may have passed
+        _swap(building, target)
+    except BaseException as error:
+        shutil.rmtree(building, ignore_errors=True)
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise OSError(
+                f"{target}: {error.strerror}, so nothing was written; make room, or choose another folder with -o."
+            ) from error
+        raise
+
+
+def _scratch(target: Path) -> Path:
+    """Return a new folder beside `target`, because a rename is atomic only within one file system."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    except OSError as error:
+        raise OSError(
+            f"{target.parent} cannot be written to ({error.strerror}); choose another folder with -o."
+        ) from error
+
+
+def _refuse_foreign(target: Path, command: str, replace: bool) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise FileExistsError(f"{target} is a file, not a folder; choose another with -o.")
+    if not any(target.iterdir()):
+        return
+    try:
+        owner = json.loads((target / MARKER).read_text(encoding="utf-8"))["command"]
+    except (OSError, ValueError, KeyError, TypeError):
+        owner = None
+    if owner != command:
+        raise FileExistsError(
+            f"{target} is not empty and was not written by `{command}`; choose another folder with -o."
+        )
+    if not replace:
+        raise FileExistsError(
+            f"{target} exists already; choose another folder with -o, or replace it with --overwrite."
+        )
+
+
+def _swap(building: Path, target: Path) -> None:
+    if not target.exists():
+        building.rename(target)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        target.rename(old / "old")
+        try:
+            building.rename(target)
+        except BaseException:
+            (old / "old").rename(target)
+            raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,188 @@
+"""Change of co-expression between two groups: genes, modules and the structure as a whole, by permutation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fantope.coexpression.analysis.correlation import Correlation
+from fantope.coexpression.analysis.halves import Discovery
+from fantope.coexpression.analysis.permutation import TIE, PermutationTest, Statistics
+from fantope.coexpression.analysis.result import Differential
+from fantope.coexpression.analysis.store import Store
+from fantope.coexpression.analysis.two_sample import leading_difference
+from fantope.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHUNK = 50  # permutations between two visits to the store
+
+
+def benjamini_hochberg(p: Array) -> Array:
+    """Return the smallest false discovery rate at which each hypothesis is rejected.
+
+    Examples
+    --------
+    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.5])).round(4).tolist()
+    [0.04, 0.0533, 0.0533, 0.5]
+    """
+    p = np.asarray(p, dtype=np.float64)
+    order = np.argsort(p)
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    fdr = np.empty(len(p))
+    fdr[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
+    return fdr
+
+
+def compare(
+    names: tuple[str, str],
+    expression: tuple[Array, Array],
+    designs: tuple[Array, Array] | None,
+    found: tuple[Discovery, Discovery],
+    gene_names: pd.Index,
+    method: Correlation,
+    permutations: int,
+    seed: tuple[int, ...],
+    store: Store,
+    report: Callable[[int], object],
+) -> Differential:
+    """Compare two groups.
+
+    Parameters
+    ----------
+    names : pair of str
+    expression : pair of (n, p) arrays
+        All samples and all analysed genes of each group.
+    designs : pair of (n, q) arrays, optional
+        Covariates that were regressed out.
+    found : pair of Discovery
+        What to test, and the samples to test it with.
+    gene_names : Index
+        Of all analysed genes.
+    method : Correlation
+    permutations : int
+    seed : tuple of int
+    store : Store
+    report : callable
+        Called with the number of permutations done.
+    """
+    tested = np.union1d(found[0].genes, found[1].genes)
+    modules, members = _module_rows(names, found, tested)
+    first, second = (part[half.test][:, tested] for part, half in zip(expression, found, strict=True))
+    halved = None if designs is None else (designs[0][found[0].test], designs[1][found[1].test])
+    test = PermutationTest(first, second, members, method, seed, halved)
+    observed, D = test.observed()
+    reached_genes, reached_modules, null = _permute(test, observed, permutations, store, report)
+    leading = leading_difference(D, test.alpha)
+    return Differential(
+        first=names[0],
+        second=names[1],
+        genes=_gene_table(names, found, tested, gene_names, observed, _p_values(reached_genes, permutations)),
+        modules=_module_table(modules, observed, _p_values(reached_modules, permutations)),
+        statistic=leading.value,
+        p_value=float(_p_values((null >= leading.value - TIE).sum(), len(null))),
+        null=null,
+        leading_genes=_leading_table(leading.loadings, gene_names[tested]),
+        n_permutations=permutations,
+        alpha=test.alpha,
+        larger_in=names[0] if leading.sign > 0 else names[1],
+        n_test=(len(first), len(second)),
+    )
+
+
+def _permute(
+    test: PermutationTest, observed: Statistics, permutations: int, store: Store, report: Callable[[int], object]
+) -> tuple[IntArray, IntArray, Array]:
+    """Run the permutations, chunk by chunk through the store."""
+    genes = np.zeros(len(observed.genes), dtype=np.intp)
+    modules = np.zeros(len(observed.modules), dtype=np.intp)
+    leading = [np.zeros(0)]
+    name = test.key
+    for start in range(0, permutations, CHUNK):
+        stop = min(start + CHUNK, permutations)
+        key = f"permutations-{name}-{start}-{stop}"
+        chunk = store.get(key)
+        if chunk is None:
+            chunk = test.exceedances(observed, start, stop)
+            store.put(key, chunk)
+        genes += chunk[0]
+        modules += chunk[1]
+        leading.append(chunk[2])
+        report(stop)
+    return genes, modules, np.concatenate(leading)
+
+
+def _p_values(reached: Any, permutations: int) -> Array:
+    """Return (1 + reached) / (1 + permutations): the observed labelling is one of those it is compared with."""
+    return np.asarray((1.0 + reached) / (1.0 + permutations))
+
+
+def _module_rows(
+    names: tuple[str, str], found: tuple[Discovery, Discovery], tested: IntArray
+) -> tuple[list[tuple[str, str, int, float]], Array]:
+    """Return (group, module, size, share found again) of every module with a pair of genes, and who is in it."""
+    rows: list[tuple[str, str, int, float]] = []
+    columns = []
+    for name, half in zip(names, found, strict=True):
+        for k in np.argsort(half.names, kind="stable"):
+            genes = half.genes[half.modules.labels == k]
+            if len(genes) > 1:
+                rows.append((name, half.names[k], len(genes), half.shares[k]))
+                columns.append(np.isin(tested, genes))
+    return rows, np.array(columns, dtype=np.float64).reshape(len(columns), len(tested)).T
+
+
+def _gene_table(
+    names: tuple[str, str],
+    found: tuple[Discovery, Discovery],
+    tested: IntArray,
+    gene_names: pd.Index,
+    observed: Statistics,
+    p: Array,
+) -> pd.DataFrame:
+    import pandas as pd
+
+    inside = [np.isin(tested, half.genes) for half in found]
+    specific = np.where(inside[0] & inside[1], "", np.where(inside[0], names[0], names[1]))
+    module = []
+    for gene, in_first in zip(tested, inside[0], strict=True):
+        half = found[0] if in_first else found[1]
+        module.append(half.names[int(half.modules.labels[np.searchsorted(half.genes, gene)])])
+    table = pd.DataFrame(
+        {
+            "gene": gene_names[tested],
+            "specific_to": specific,
+            "module": module,
+            "mean_first": observed.genes[:, 0],
+            "mean_second": observed.genes[:, 1],
+            "change": observed.genes[:, 1] - observed.genes[:, 0],
+            "p": p,
+            "fdr": benjamini_hochberg(p),
+        }
+    )
+    order = np.lexsort((-np.abs(table["change"]), table["p"]))
+    return table.iloc[order].reset_index(drop=True)
+
+
+def _module_table(modules: list[tuple[str, str, int, float]], observed: Statistics, p: Array) -> pd.DataFrame:
+    import pandas as pd
+
+    table = pd.DataFrame([row[:3] for row in modules], columns=["group", "module", "n_genes"])
+    table["mean_first"] = observed.modules[:, 0]
+    table["mean_second"] = observed.modules[:, 1]
+    table["change"] = observed.modules[:, 1] - observed.modules[:, 0]
+    table["p"] = p
+    table["fdr"] = benjamini_hochberg(p)
+    table["found_again"] = [row[3] for row in modules]
+    return table
+
+
+def _leading_table(loadings: Array, genes: pd.Index) -> pd.DataFrame:
+    import pandas as pd
+
+    order = np.argsort(-np.abs(loadings), kind="stable")
+    order = order[loadings[order] != 0.0]
+    return pd.DataFrame({"gene": genes[order], "loading": loadings[order]})

@@ -1,0 +1,199 @@
+"""Modules: genes of an active set whose loadings point the same way, with their eigengenes and hubs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
+from sklearn.metrics import silhouette_score
+
+from fantope.coexpression.analysis.correlation import mean_correlations
+from fantope.solvers import Solution
+from fantope.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SMALLEST = 5  # genes in a module, where the number of modules is not given
+HUBS = 5  # genes named for each module
+SAME = 1e-9  # distance below which two directions are the same
+
+
+@dataclass(frozen=True, eq=False)
+class Modules:
+    """A partition of an active set.
+
+    Attributes
+    ----------
+    labels : (m,) array of int
+        Module of each gene, 0 for the largest.
+    names : tuple of str
+        M1, M2, …
+    choice : DataFrame
+        k, silhouette, smallest (genes in the smallest module), chosen.
+    """
+
+    labels: IntArray
+    names: tuple[str, ...]
+    choice: pd.DataFrame
+
+
+def loadings_of(solution: Solution) -> Array:
+    """Return (m, r) loadings of the m genes in use: X = L Lᵀ.
+
+    Where X is a projection these are, up to a rotation that no distance sees, the loadings of its d components, r = d.
+    Where it is not, a gene may be in use outside the leading d dimensions, and directions with nearly equal eigenvalues
+    are as good as one another: then L has a column for each eigenvalue, weighted with it, and none is cut off.
+    """
+    factors = solution.factors
+    return np.asarray((np.sqrt(factors.weights)[:, None] * factors.vectors).T)
+
+
+def find_modules(loadings: Array, n_modules: int | None = None, *, n_components: int | None = None) -> Modules:
+    """Cluster genes by the direction of their loadings.
+
+    Row i of the (m, r) loadings says how gene i takes part in the components. Its length is its weight in the subspace
+    (the square root of its leverage); its direction says what it goes with. So rows are scaled to length 1 and joined
+    by Ward's criterion, which is deterministic and nested: the modules for k + 1 split one of those for k, and a
+    sub-module stays inside its module. Signs stay: a gene that falls where the others rise is in another module.
+
+    Without ``n_modules`` the number is the one with the largest mean silhouette among 2 … 2d + 1 (with d components and
+    two signs each, about 2d directions can be told apart), as long as every module has at least five genes: the
+    silhouette alone rewards pairs. One component alone has two directions, its signs.
+
+    Parameters
+    ----------
+    loadings : (m, r) array
+        No row zero.
+    n_modules : int, optional
+        More than there are directions are as many as there are.
+    n_components : int, optional
+        d, by default r.
+
+    Examples
+    --------
+    >>> found = find_modules(np.array([[0.9, 0.0], [0.2, 0.01], [0.0, 0.3], [0.4, 0.0], [0.02, 0.5]]), 2)
+    >>> found.labels.tolist()
+    [0, 0, 1, 0, 1]
+    """
+    import pandas as pd
+
+    m, d = len(loadings), n_components or loadings.shape[1]
+    rows = loadings / np.linalg.norm(loadings, axis=1, keepdims=True)
+    distinct = _distinct(rows)
+    if n_modules is not None:
+        candidates = [min(check_n_modules(n_modules), distinct)]
+    elif distinct == 1:
+        candidates = [1]
+    else:
+        candidates = [k for k in range(2, 2 * d + 2) if k <= distinct and k < m] or [distinct]
+    cuts = [_cut(rows, k) for k in candidates]
+    scores = np.array([silhouette_score(rows, cut) if 1 < cut.max() + 1 < m else np.nan for cut in cuts])
+    smallest = np.array([np.bincount(cut).min() for cut in cuts])
+    best = _best(scores, smallest)
+    choice = pd.DataFrame(
+        {"k": candidates, "silhouette": scores, "smallest": smallest, "chosen": np.arange(len(cuts)) == best}
+    )
+    return _ordered(cuts[best], choice)
+
+
+def _best(scores: Array, smallest: IntArray) -> int:
+    if len(scores) == 1:
+        return 0
+    enough = smallest >= SMALLEST
+    # Where no number leaves five genes in each module, the fewest modules come closest.
+    return int(np.nanargmax(np.where(enough, scores, -np.inf))) if enough.any() else 0
+
+
+def _distinct(rows: Array) -> int:
+    """Return how many directions there are."""
+    if len(rows) == 1:
+        return 1
+    return int(fcluster(linkage(rows, "complete"), SAME, "distance").max())
+
+
+def check_n_modules(n_modules: Any) -> int:
+    """Return a number of modules as an int ≥ 1."""
+    if isinstance(n_modules, bool) or not isinstance(n_modules, int | np.integer) or n_modules < 1:
+        raise ValueError(f"n_modules must be a whole number of at least 1, got {n_modules!r}.")
+    return int(n_modules)
+
+
+def _cut(rows: Array, k: int) -> IntArray:
+    """Return k clusters."""
+    if len(rows) == 1 or k == 1:
+        return np.zeros(len(rows), dtype=np.intp)
+    # Not fcluster: where joins are at the same height it gives fewer clusters than asked for.
+    return np.asarray(cut_tree(linkage(rows, "ward"), [k])[:, 0], dtype=np.intp)
+
+
+def _ordered(labels: IntArray, choice: pd.DataFrame) -> Modules:
+    """Return the clusters numbered by falling size, ties by first appearance."""
+    found, first, counts = np.unique(labels, return_index=True, return_counts=True)
+    order = np.lexsort((first, -counts))
+    position = np.empty(len(found), dtype=np.intp)
+    position[order] = np.arange(len(found))
+    renamed = position[np.searchsorted(found, labels)]
+    return Modules(renamed, tuple(f"M{k + 1}" for k in range(len(found))), choice)
+
+
+def eigengene(Z: Array) -> tuple[Array, float]:
+    """Return the first left singular vector of rewritten columns, and the share of their variance that it explains.
+
+    It has length 1, and its sign is that of the genes' mean.
+    """
+    U, s, _ = np.linalg.svd(Z, full_matrices=False)
+    vector = U[:, 0]
+    # Exactly zero only if the genes cancel, as two opposite ones do; then any sign is as good.
+    sign = 1.0 if vector @ Z.sum(axis=1) >= 0.0 else -1.0
+    return sign * vector, float(s[0] ** 2 / (s**2).sum())
+
+
+def describe_modules(
+    Z: Array, modules: Modules, genes: pd.Index, samples: pd.Index
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return what is known of genes, of modules, and the eigengenes.
+
+    Parameters
+    ----------
+    Z : (n, m) array
+        Rewritten columns (:func:`fantope.coexpression.analysis.correlation.rewrite`) of the genes of the active set.
+    modules : Modules
+    genes, samples : Index
+        Names of the columns and rows of Z.
+
+    Returns
+    -------
+    by_gene : DataFrame
+        gene, module, kme (correlation with the module's eigengene), hub_rank (1 for the largest kme in the module).
+    by_module : DataFrame
+        module, n_genes, mean_correlation, explained_variance, hubs.
+    eigengenes : DataFrame
+        Samples × modules, scaled to variance 1.
+    """
+    import pandas as pd
+
+    kme = np.zeros(len(genes))
+    rank = np.zeros(len(genes), dtype=np.intp)
+    rows, columns = [], {}
+    for k, name in enumerate(modules.names):
+        members = np.flatnonzero(modules.labels == k)
+        vector, explained = eigengene(Z[:, members])
+        kme[members] = np.clip(vector @ Z[:, members], -1.0, 1.0)
+        order = members[np.argsort(-kme[members], kind="stable")]
+        rank[order] = np.arange(1, len(order) + 1)
+        columns[name] = vector * np.sqrt(len(Z))
+        rows.append(
+            {
+                "module": name,
+                "n_genes": len(members),
+                "mean_correlation": mean_correlations(Z[:, members])[0],
+                "explained_variance": explained,
+                "hubs": ", ".join(str(genes[i]) for i in order[:HUBS]),
+            }
+        )
+    names = np.asarray(modules.names, dtype=object)[modules.labels]
+    by_gene = pd.DataFrame({"gene": genes, "module": names, "kme": kme, "hub_rank": rank})
+    return by_gene, pd.DataFrame(rows), pd.DataFrame(columns, index=samples)

@@ -1,0 +1,112 @@
+"""Solution paths of all groups over common alphas, certified over all genes, no further than they can be of use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from fantope.coexpression.analysis.store import Store, attached, detached, fingerprint
+from fantope.operators import DataCovariance
+from fantope.operators.graph import ThresholdGraph
+from fantope.path import Path
+from fantope.problem.decomposition import decompose
+from fantope.solvers import ActiveSet, Solution, Status
+from fantope.solvers.solve import solve_parts
+from fantope.typing import Array
+
+AHEAD = 8  # alphas that one scan of the data serves: fewer scans against longer ones for penalties never reached
+Report = Callable[[str], object]
+
+
+class GroupPath:
+    """Solutions of one group by falling alpha, each from the store or from its predecessor.
+
+    Parameters
+    ----------
+    S : DataCovariance
+    data : array
+        What S is made from; part of the keys.
+    n_components : int
+    alphas : sequence of float
+        Falling.
+    tol : float
+    store : Store
+    """
+
+    def __init__(
+        self, S: DataCovariance, data: Array, n_components: int, alphas: Sequence[float], tol: float, store: Store
+    ) -> None:
+        self.S = S
+        self.alphas = alphas
+        self.solutions: list[Solution] = []
+        self._d = n_components
+        self._tol = tol
+        self._store = store
+        self._key = fingerprint(data, n_components, tol)
+        self._graph: tuple[float, ThresholdGraph] | None = None
+
+    def advance(self) -> Solution:
+        """Solve for the next alpha."""
+        number = len(self.solutions)
+        alpha = self.alphas[number]
+        key = f"solution-{self._key}-{alpha:.10g}"
+        kept = self._store.get(key)
+        solution = self._solve(number) if kept is None else attached(kept, self.S)
+        if solution.status is Status.INTERRUPTED:  # the solver swallowed Ctrl-C to return its best answer
+            raise KeyboardInterrupt
+        if kept is None:
+            self._store.put(key, detached(solution))
+        self.solutions.append(solution)
+        return solution
+
+    def _solve(self, number: int) -> Solution:
+        alpha = self.alphas[number]
+        if self._graph is None or self._graph[0] > alpha:
+            ahead = self.alphas[min(number + AHEAD, len(self.alphas)) - 1]
+            self._graph = ahead, self.S.graph(ahead)
+        parts = decompose(self.S, self._d, alpha, self._graph[1].component_labels(alpha))
+        return solve_parts(self.S, parts, ActiveSet(), self._tol, init=self.solutions[-1] if self.solutions else None)
+
+
+def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, report: Report) -> dict[str, Path]:
+    """Solve all groups alpha by alpha, down to the first alpha at which some group uses more than ``max_genes``.
+
+    No alpha below can be chosen, because sets grow as alpha falls, and those are the expensive ones.
+    """
+    alphas = next(iter(paths.values())).alphas
+    for alpha in alphas:
+        largest = 0
+        for name, path in paths.items():
+            size = len(path.advance().support)
+            largest = max(largest, size)
+            report(f"{name}: alpha = {alpha:g}, {size} genes")
+        if largest > max_genes:
+            break
+    return {name: Path(tuple(path.solutions)) for name, path in paths.items()}
+
+
+def first_of_size(path: GroupPath, size: int, report: Report) -> Solution:
+    """Return the first solution, by falling alpha, with at least ``size`` genes; the last one if there is none."""
+    for solution in _walk(path):
+        report(f"alpha = {solution.alpha:g}, {len(solution.support)} genes")
+        if len(solution.support) >= size:
+            return solution
+    return path.solutions[-1]
+
+
+def _walk(path: GroupPath) -> Iterator[Solution]:
+    for _ in path.alphas:
+        yield path.advance()
+
+
+def grid(alphas: object) -> list[float]:
+    """Return distinct penalties, falling; by default 0.99, 0.98, … 0.30, of which only the first are ever solved."""
+    if alphas is None:
+        return [round(float(alpha), 2) for alpha in np.arange(0.99, 0.295, -0.01)]
+    values = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
+    if not len(values) or not np.isfinite(values).all() or values[-1] <= 0.0 or values[0] >= 1.0:
+        raise ValueError(
+            f"alphas must be numbers between 0 and 1, since they are compared with correlations, got {alphas!r}."
+        )
+    return [float(alpha) for alpha in values]

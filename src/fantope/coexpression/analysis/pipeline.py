@@ -1,0 +1,349 @@
+"""The whole analysis: paths in all groups, the common alpha, active sets, modules, comparisons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fantope.coexpression.analysis.correlation import Correlation, check_correlation, operator, rewrite
+from fantope.coexpression.analysis.cross_table import check_labels, cross_table
+from fantope.coexpression.analysis.differential import compare
+from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared, Transform, prepare
+from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Discovery, match, split
+from fantope.coexpression.analysis.modules import Modules, check_n_modules, describe_modules, find_modules, loadings_of
+from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid, solve_groups
+from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
+from fantope.coexpression.analysis.store import NoStore, Store
+from fantope.path import Path
+from fantope.selection.overlap import Overlap, check_limits, select_by_overlap
+from fantope.solvers import Solution
+from fantope.solvers.validation import check_n_components, check_tol
+from fantope.typing import Array
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Progress = Callable[[str], object]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the steps need to know."""
+
+    n_components: int
+    alphas: list[float]
+    correlation: Correlation
+    min_genes: int
+    max_genes: int
+    n_modules: int | None
+    permutations: int
+    tol: float
+    random_state: int
+    store: Store
+    progress: Progress
+
+
+def analyse(
+    expression: pd.DataFrame,
+    groups: Any = None,
+    *,
+    n_components: int = 5,
+    alphas: Any = None,
+    correlation: Correlation = "pearson",
+    min_genes: int = 50,
+    max_genes: int = 300,
+    n_modules: int | None = None,
+    labels: Mapping[str, pd.Series[Any]] | None = None,
+    permutations: int = 1000,
+    transform: Transform = "none",
+    min_expressed: float = 0.5,
+    covariates: pd.DataFrame | None = None,
+    missing: Missing = "error",
+    mangled: Mangled = "error",
+    tol: float = 1e-3,
+    random_state: int = 0,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Coexpression:
+    """Find co-expressed genes in one or more groups of samples, and what differs between the groups.
+
+    Parameters
+    ----------
+    expression : DataFrame of samples × genes
+    groups : Series, dict or sequence, optional
+        Group of each sample; by default all samples are one group.
+    n_components : int, default 5
+    alphas : sequence of float, optional
+        Penalties between 0 and 1, common to all groups. They are solved in falling order until some group uses more
+        than ``max_genes``. By default 0.99, 0.98, … 0.30.
+    correlation : {"pearson", "spearman", "bicor"}
+        "bicor" is the biweight midcorrelation.
+    min_genes, max_genes : int, default 50 and 300
+        Limits on the active set of every group at the chosen alpha.
+    n_modules : int, optional
+        In each group; by default chosen by silhouette.
+    labels : dict of str to Series, optional
+        Other labellings of the genes to compare modules with, by name: WGCNA colours, for example.
+    permutations : int, default 1000
+        For each pair of groups; the two-sample test, which solves a problem for each, takes the first 200. 0 leaves the
+        comparison of groups out.
+    transform, min_expressed, covariates, missing, mangled
+        See :func:`fantope.coexpression.prepare`.
+    tol : float, default 1e-3
+        Relative gap of every solution, certified over all genes.
+    random_state : int, default 0
+        Splits samples into halves, and permutes them.
+    progress : callable, optional
+        Called with a sentence when a step is done.
+    store : object with ``get(key)`` and ``put(key, value)``, optional
+        Keeps solutions and permutations as they finish. Keys name data and parameters, so one store serves many runs.
+
+    Returns
+    -------
+    Coexpression
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from fantope.coexpression import analyse
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.standard_normal((60, 200))
+    >>> X[:, :30] += 3 * rng.standard_normal((60, 1))
+    >>> X[:, 30:50] += 3 * rng.standard_normal((60, 1))
+    >>> table = pd.DataFrame(X, columns=[f"G{j}" for j in range(200)])
+    >>> found = analyse(table, n_components=2, alphas=[0.7, 0.6, 0.5], min_genes=20, max_genes=100)
+    >>> found.groups["all"].modules[["module", "n_genes"]].to_numpy().tolist()
+    [['M1', 30], ['M2', 20]]
+    """
+    prepared = prepare(
+        expression,
+        groups,
+        transform=transform,
+        min_expressed=min_expressed,
+        covariates=covariates,
+        missing=missing,
+        mangled=mangled,
+    )
+    check_limits(min_genes, max_genes)
+    if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 0:
+        raise ValueError(f"permutations must be a whole number, 0 or larger, got {permutations!r}.")
+    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
+        raise ValueError(f"random_state must be a whole number, 0 or larger, got {random_state!r}.")
+    # What is wrong should come before the long work, not after it.
+    for name, other in (labels or {}).items():
+        check_labels(name, other, prepared.expression.columns)
+    settings = Settings(
+        n_components=check_n_components(n_components, prepared.expression.shape[1]),
+        alphas=grid(alphas),
+        correlation=check_correlation(correlation),
+        min_genes=min_genes,
+        max_genes=max_genes,
+        n_modules=None if n_modules is None else check_n_modules(n_modules),
+        permutations=int(permutations),
+        tol=check_tol(tol, prepared.expression.shape[1]),
+        random_state=int(random_state),
+        store=NoStore() if store is None else store,
+        progress=progress if progress is not None else lambda _: None,
+    )
+    parameters = {
+        "n_components": n_components,
+        "alphas": settings.alphas,
+        "correlation": correlation,
+        "min_genes": min_genes,
+        "max_genes": max_genes,
+        "n_modules": n_modules,
+        "permutations": int(permutations),
+        "transform": transform,
+        "min_expressed": min_expressed,
+        "covariates": [] if covariates is None else [str(name) for name in covariates.columns],
+        "missing": missing,
+        "mangled": mangled,
+        "tol": tol,
+        "random_state": random_state,
+    }
+    return _analyse(prepared, settings, dict(labels or {}), parameters)
+
+
+def _analyse(
+    prepared: Prepared, settings: Settings, labels: Mapping[str, pd.Series[Any]], parameters: Mapping[str, Any]
+) -> Coexpression:
+    notes = list(prepared.notes)
+    genes = prepared.expression.columns
+    tables = {name: prepared.expression[prepared.groups == name] for name in prepared.groups.unique()}
+    columns = {name: rewrite(table.to_numpy(), settings.correlation) for name, table in tables.items()}
+    paths, selected = _select(columns, settings, notes)
+    solutions = {name: path[selected.chosen] for name, path in paths.items()}
+    active = {name: solution.support for name, solution in solutions.items()}
+    common, specific = _shared(active)
+    used = np.unique(np.concatenate(list(active.values())))
+    results, modules = {}, {}
+    for name, table in tables.items():
+        modules[name] = _modules(solutions[name], settings.n_modules)
+        results[name] = _group(
+            name,
+            table,
+            columns[name],
+            paths[name],
+            solutions[name],
+            modules[name],
+            used,
+            specific[name],
+            labels,
+            settings,
+        )
+        settings.progress(f"{name}: {len(active[name])} genes in {len(modules[name].names)} modules")
+    table = selected.to_frame()
+    for name, path in paths.items():
+        table[f"gap_{name}"] = path.gaps
+    return Coexpression(
+        gene_names=genes,
+        alpha=selected.alpha,
+        selection=table,
+        groups=results,
+        common=genes[common],
+        specific={name: genes[indices] for name, indices in specific.items()},
+        differential=_compare(tables, prepared.designs, solutions, modules, settings, notes),
+        parameters=parameters,
+        notes=tuple(notes),
+    )
+
+
+def _select(columns: Mapping[str, Array], settings: Settings, notes: list[str]) -> tuple[dict[str, Path], Overlap]:
+    """Solve the paths and choose alpha."""
+    running = {name: _path(Z, settings.alphas, settings.tol, settings) for name, Z in columns.items()}
+    paths = solve_groups(running, settings.max_genes, settings.progress)
+    alphas = settings.alphas[: len(next(iter(paths.values())))]
+    left = len(settings.alphas) - len(alphas)
+    if left:
+        notes.append(
+            f"Alphas below {alphas[-1]:g} ({left} of them) are not solved: some group has more than "
+            f"{settings.max_genes} genes there."
+        )
+    supports = {name: [solution.support for solution in path] for name, path in paths.items()}
+    selected = select_by_overlap(supports, alphas, min_variables=settings.min_genes, max_variables=settings.max_genes)
+    return paths, selected
+
+
+def _path(Z: Array, alphas: list[float], tol: float, settings: Settings) -> GroupPath:
+    return GroupPath(operator(Z), Z, settings.n_components, alphas, tol, settings.store)
+
+
+def _modules(solution: Solution, n_modules: int | None) -> Modules:
+    return find_modules(loadings_of(solution), n_modules, n_components=solution.n_components)
+
+
+def _shared(active: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the genes active in all groups, and for each group those active in no other."""
+    common = None
+    specific = {}
+    for name, mine in active.items():
+        common = mine if common is None else np.intersect1d(common, mine)
+        others = [other for key, other in active.items() if key != name]
+        specific[name] = np.setdiff1d(mine, np.concatenate(others)) if others else mine[:0]
+    return common, specific
+
+
+def _group(
+    name: str,
+    table: pd.DataFrame,
+    Z: Array,
+    path: Path,
+    solution: Solution,
+    modules: Modules,
+    used: Any,
+    specific: Any,
+    labels: Mapping[str, pd.Series[Any]],
+    settings: Settings,
+) -> GroupResult:
+    import pandas as pd
+
+    active = solution.support
+    names = table.columns
+    by_gene, by_module, eigengenes = describe_modules(Z[:, active], modules, names[active], table.index)
+    by_gene.insert(2, "leverage", solution.projection.diagonal()[active])
+    by_gene["specific"] = np.isin(active, specific)
+    loadings = {f"pc{k + 1}": row for k, row in enumerate(solution.components[:, active])}
+    by_gene = pd.concat([by_gene, pd.DataFrame(loadings)], axis=1)
+    assigned = pd.Series(by_gene["module"].to_numpy(), index=names[active])
+    return GroupResult(
+        name=name,
+        expression=table.iloc[:, used],
+        path=path,
+        solution=solution,
+        genes=by_gene,
+        modules=by_module,
+        eigengenes=eigengenes,
+        choice=modules.choice,
+        cross_tables=tuple(cross_table(key, other, assigned, names, Z) for key, other in labels.items()),
+        method=settings.correlation,
+    )
+
+
+def _compare(
+    tables: Mapping[str, pd.DataFrame],
+    designs: Mapping[str, Array],
+    solutions: Mapping[str, Solution],
+    modules: Mapping[str, Modules],
+    settings: Settings,
+    notes: list[str],
+) -> tuple[Differential, ...]:
+    """Compare every pair of groups that are large enough to be halved."""
+    if len(tables) < 2 or settings.permutations == 0:
+        return ()
+    large = []
+    for name, table in tables.items():
+        needed = 2 * (SMALLEST_HALF + (designs[name].shape[1] if designs else 0))
+        if len(table) >= needed:
+            large.append(name)
+        else:
+            notes.append(
+                f"Group {name!r} is not compared with others: it has {len(table)} samples, and a comparison needs "
+                f"{needed}, half to find genes and half to test them{' beside covariates' if designs else ''}."
+            )
+    if len(large) < 2:
+        return ()
+    found = {
+        name: _discover(k, tables[name].to_numpy(), solutions[name], modules[name], settings)
+        for k, name in enumerate(large)
+    }
+    results = []
+    for number, (first, second) in enumerate(combinations(large, 2)):
+        results.append(
+            compare(
+                (first, second),
+                (tables[first].to_numpy(), tables[second].to_numpy()),
+                (designs[first], designs[second]) if designs else None,
+                (found[first], found[second]),
+                tables[first].columns,
+                settings.correlation,
+                settings.permutations,
+                (settings.random_state, 1, number),
+                settings.store,
+                _permuted(first, second, settings),
+            )
+        )
+    return tuple(results)
+
+
+def _permuted(first: str, second: str, settings: Settings) -> Callable[[int], object]:
+    return lambda done: settings.progress(f"{first} against {second}: {done} of {settings.permutations} permutations")
+
+
+def _discover(number: int, X: Array, whole: Solution, whole_modules: Modules, settings: Settings) -> Discovery:
+    """Find genes and modules in a random half of a group, about as many genes as the whole group has."""
+    rng = np.random.default_rng((settings.random_state, 0, number))
+    discovery, test = split(len(X), rng)
+    # Half the samples have larger chance correlations, so that as many genes are in use at a larger alpha.
+    larger = [alpha for alpha in grid(None) if alpha > settings.alphas[0]]
+    path = _path(rewrite(X[discovery], settings.correlation), larger + settings.alphas, TOL, settings)
+    solution = first_of_size(
+        path, int(ENOUGH * len(whole.support)), lambda text: settings.progress(f"discovery half: {text}")
+    )
+    genes = solution.support
+    modules = _modules(solution, len(whole_modules.names))
+    names, shares = match(genes, modules, whole.support, whole_modules)
+    return Discovery(genes, modules, tuple(names), tuple(shares), test)

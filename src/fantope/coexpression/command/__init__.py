@@ -1,0 +1,1 @@
+"""``fantope coexpress``: options, the demonstration's data, and what is written."""

@@ -1,0 +1,85 @@
+"""The options of `fantope coexpress`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from fantope.cli.console import Function, given
+
+COMMAND = "fantope coexpress"
+DEFAULT_ALPHAS = "0.30:0.99:0.01"  # the library's, of which it solves the first that are of use
+DEMO_FOLDER = Path("fantope-coexpress-demo")
+
+OPTIONS = (
+    click.option("--groups", "samples", metavar="META", type=click.Path(path_type=Path),
+                 help="Table of samples: one row a sample, its name first. Not needed if DATA is .h5ad with groups."),
+    click.option("--group-column", metavar="NAME", help="Column with the groups.  [default: META's only other column]"),
+    click.option("--sample-column", metavar="NAME", help="Column of META that names samples.  [default: the first]"),
+    click.option("--genes-in", type=click.Choice(["rows", "columns"]),
+                 help="Where DATA has its genes.  [default: the axis that META does not name]"),
+    click.option("--layer", metavar="NAME", help="Layer of AnnData, or array of an .npz or .zarr group."),
+    click.option("--transform", type=click.Choice(["log-cpm", "log1p", "none"]), default="none", show_default=True,
+                 help="log-cpm for raw counts, none for values that are logarithms already."),
+    click.option("--min-expressed", type=click.FloatRange(0, 1), default=0.5, show_default=True,
+                 help="Share of samples in which a gene must be expressed to be kept."),
+    click.option("--impute", type=click.Choice(["mean", "drop"]),
+                 help="Missing values: fill in the gene's mean in the group, or drop genes that have any."),
+    click.option("--drop-mangled", is_flag=True, help="Leave out gene names that a spreadsheet turned into dates."),
+    click.option("--covariates", metavar="A,B", default="", help="Columns to regress out: batch,age,sex."),
+    click.option("--correlation", type=click.Choice(["pearson", "spearman", "bicor"]), default="pearson",
+                 show_default=True, help="bicor is the biweight midcorrelation, robust against outliers."),
+    click.option("-d", "--components", "n_components", type=click.IntRange(min=1), default=5, show_default=True,
+                 help="Number of components."),
+    click.option("--alphas", metavar="GRID",
+                 help=f"start:stop:step with both ends, or a,b,c.  [default: {DEFAULT_ALPHAS}, from above until "
+                 "--max-genes is passed]"),
+    click.option("--min-genes", type=click.IntRange(min=1), default=50, show_default=True,
+                 help="Fewest genes that a group may use at the chosen alpha."),
+    click.option("--max-genes", type=click.IntRange(min=1), default=300, show_default=True, help="Most genes."),
+    click.option("--modules", "n_modules", type=click.IntRange(min=1),
+                 help="Modules in each group.  [default: chosen]"),
+    click.option("--labels", metavar="FILE[:COLUMN]", multiple=True,
+                 help="Other labels of the genes (table of gene and label, or .gmt); can be given more than once."),
+    click.option("--permutations", type=click.IntRange(min=0), default=500, show_default=True,
+                 help="For the comparison of groups; 0 leaves it out."),
+    click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative duality gap of every solution."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                 help="For halves, permutations and the demonstration."),
+    click.option("--demo", "is_demo", is_flag=True, help="Analyse made-up expression of two groups; no DATA needed."),
+    click.option("-o", "--out", type=click.Path(path_type=Path),
+                 help=f"Folder to write.  [default with --demo: {DEMO_FOLDER}]"),
+    click.option("--overwrite", is_flag=True, help="Replace a folder that this command wrote."),
+    click.option("--no-figures", is_flag=True, help="Write the report and tables, but no figures."),
+    click.option("--cache", type=click.Path(path_type=Path, file_okay=False),
+                 help="Folder for finished parts of a run.  [default: OUT.cache]"),
+    click.option("--keep-cache", is_flag=True, help="Keep that folder after a run that succeeded."),
+)  # fmt: skip
+
+
+def coexpress_options(function: Function) -> Function:
+    """Add the options to the command."""
+    for option in reversed(OPTIONS):
+        function = option(function)
+    return function
+
+
+def command_line(context: click.Context, command: str) -> str:
+    """Return the command as it was given, without what only changes how it talks."""
+    import shlex
+
+    words = [command]
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value = context.params[name]
+        if not given(context, name) or name in ("quiet", "as_json", "overwrite", "keep_cache", "cache"):
+            continue
+        if isinstance(parameter, click.Argument):
+            words.append(shlex.quote(str(value)))
+        elif isinstance(value, bool):
+            words.append(parameter.opts[0])
+        else:
+            for each in value if isinstance(value, tuple) else (value,):
+                words += [parameter.opts[0], shlex.quote(str(each))]
+    return " ".join(words)

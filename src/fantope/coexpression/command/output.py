@@ -1,0 +1,151 @@
+"""What `fantope coexpress` writes."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fantope.coexpression.command.options import COMMAND
+
+if TYPE_CHECKING:
+    from fantope.coexpression import Coexpression
+    from fantope.coexpression.io.source import Input, Source
+    from fantope.io import Data
+
+LabelFile = tuple[Path, "str | None"]
+
+
+def write_outputs(
+    folder: Path, out: Path, result: Coexpression, read: Input, source: Source, labels: list[LabelFile], *,
+    command: str, simulated: bool, figures: bool, **rest: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Write everything into ``folder``, which will be moved to ``out``; return a summary."""
+    from importlib.metadata import version
+
+    from fantope.coexpression.io.h5ad import write_h5ad
+    from fantope.coexpression.io.tables import FILES, write_coexpression
+    from fantope.coexpression.report import About, write_report
+    from fantope.io import checksum
+    from fantope.io.certificates import save_certificate
+    from fantope.io.record import describe_solution, write_record
+
+    tables = write_coexpression(folder, result)
+    write_h5ad(folder / "coexpression.h5ad", result)
+    solutions = []
+    for k, (name, group) in enumerate(result.groups.items()):
+        place = f"solutions/{k}"
+        (folder / place).mkdir(parents=True)
+        save_certificate(folder / place, group.solution.projection, group.solution.dual)
+        solutions.append({**describe_solution(group.solution, place), "group": name})
+    if figures:
+        _draw(folder / "figures", result)
+    inputs = {source.data.name: read.expression.checksum}
+    if source.samples is not None and read.samples_checksum is not None:
+        inputs[source.samples.name] = read.samples_checksum
+    inputs |= {path.name: checksum(path) for path, _ in labels}
+    about = About(
+        title="Simulated expression" if simulated else source.data.name,
+        command=command,
+        created=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
+        inputs=inputs,
+        versions={name: version(name) for name in ("fantope", "numpy", "scipy", "pandas")},
+        files={
+            **{name: FILES[name] for name in tables},
+            "coexpression.h5ad": "expression of the active genes, modules, loadings and scores, for scanpy",
+            **({"figures/": "the figures as SVG and PNG"} if figures else {}),
+            "solutions/": "the certified solutions",
+            "run.json": "parameters, versions and checksums",
+        },
+        simulated=simulated,
+    )
+    write_report(result, about, folder / "report.html")
+    summary = _summary(result)
+    write_record(
+        folder, COMMAND, _as_data(read, source, folder, out), out, _reading(source),
+        {**result.parameters, "kind": "correlation", "center": True}, solutions,
+        source=_describe_source(source, read, folder, out), result=summary, command_line=command, **rest,
+    )  # fmt: skip
+    return {**summary, **rest}
+
+
+def _final(path: Path, folder: Path, out: Path) -> Path:
+    """Return where a file will be: a demonstration brings its inputs inside the result."""
+    return out / path.relative_to(folder) if path.is_relative_to(folder) else path
+
+
+def _as_data(read: Input, source: Source, folder: Path, out: Path) -> Data:
+    from fantope.io import Data
+
+    table = read.expression.table
+    return Data(
+        table.to_numpy(), [str(name) for name in table.columns], [str(name) for name in table.index],
+        _final(source.data, folder, out), read.expression.checksum, f"expression, genes in {read.expression.genes_in}",
+    )  # fmt: skip
+
+
+def _reading(source: Source) -> Any:
+    from fantope.io import Reading
+
+    return Reading(transpose=source.genes_in == "rows", layer=source.layer)
+
+
+def _describe_source(source: Source, read: Input, folder: Path, out: Path) -> dict[str, Any]:
+    """Return what a second reading needs, with paths relative to the result."""
+    samples = None
+    if source.samples is not None:
+        place = _final(source.samples, folder, out).expanduser().resolve()
+        path = Path(os.path.relpath(place, out.expanduser().resolve())).as_posix()
+        samples = {"path": path, "sha256": read.samples_checksum}
+    return {
+        "samples": samples,
+        "genes_in": read.expression.genes_in,
+        "layer": source.layer,
+        "sample_column": source.sample_column,
+        "group_column": read.group_column,
+        "covariates": list(source.covariates),
+    }
+
+
+def _summary(result: Coexpression) -> dict[str, Any]:
+    return {
+        "alpha": result.alpha,
+        "n_genes": len(result.gene_names),
+        "groups": {
+            name: {
+                "n_samples": len(group.expression),
+                "n_active": len(group.genes),
+                "n_specific": len(result.specific[name]),
+                "n_modules": len(group.modules),
+                "gap": float(group.solution.gap),
+                "status": group.solution.status.name,
+            }
+            for name, group in result.groups.items()
+        },
+        "n_common": len(result.common),
+        "differential": [
+            {
+                "first": pair.first, "second": pair.second, "p": pair.p_value,
+                "n_genes": len(pair.genes), "n_genes_changed": int((pair.genes["fdr"] <= 0.05).sum()),
+                "n_modules": len(pair.modules), "n_modules_changed": int((pair.modules["fdr"] <= 0.05).sum()),
+            }
+            for pair in result.differential
+        ],
+        "notes": list(result.notes),
+    }  # fmt: skip
+
+
+def _draw(folder: Path, result: Coexpression) -> None:
+    from fantope.coexpression.figures import plot_comparison, plot_modules, plot_selection, plot_volcano
+    from fantope.coexpression.io.tables import plain_names
+    from fantope.plotting.style import save_figure
+
+    names = plain_names(list(result.groups))
+    save_figure(plot_selection(result), folder, "selection")
+    for group, name in names.items():
+        save_figure(plot_modules(result, group), folder, f"modules_{name}")
+    for pair in result.differential:
+        ending = f"{names[pair.first]}_{names[pair.second]}"
+        save_figure(plot_comparison(result, pair.first, pair.second), folder, f"comparison_{ending}")
+        save_figure(plot_volcano(pair).figure, folder, f"volcano_{ending}")

@@ -1,0 +1,229 @@
+"""Expression tables, sample tables and labels of genes, as biologists keep them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from fantope.io.checksum import checksum
+from fantope.io.content import Content, Reading
+from fantope.io.errors import FileError, listed, need
+from fantope.io.read import read_content
+from fantope.io.select import is_sparse, loaded
+from fantope.io.text_head import check_text_head
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GenesIn = Literal["rows", "columns"]
+ANNOTATED = (".h5ad", ".zarr")  # samples are in rows there by convention
+
+
+@dataclass(frozen=True, eq=False)
+class Expression:
+    """An expression table and what is known of its samples.
+
+    Attributes
+    ----------
+    table : DataFrame
+        Samples × genes, as the file has them: names may repeat, values may be missing.
+    samples : DataFrame or None
+        What the file itself knows of the samples (obs of AnnData).
+    path : Path
+    checksum : str
+        SHA-256 of the file.
+    genes_in : "rows" or "columns"
+        Where the file has its genes.
+    """
+
+    table: pd.DataFrame
+    samples: pd.DataFrame | None
+    path: Path
+    checksum: str
+    genes_in: GenesIn
+
+
+def read_expression(
+    path: Path, *, genes_in: GenesIn | None = None, samples: pd.Index | None = None, layer: str | None = None
+) -> Expression:
+    """Read an expression table with genes in rows or in columns.
+
+    Parameters
+    ----------
+    path : Path
+        .csv, .tsv (both also .gz), .parquet, .npz, .npy, .h5ad or .zarr.
+    genes_in : {"rows", "columns"}, optional
+        By default the axis that ``samples`` does not name; files of AnnData have genes in columns.
+    samples : Index, optional
+        Names of samples from a table of samples.
+    layer : str, optional
+        Which matrix of a file that holds several.
+
+    Raises
+    ------
+    FileError
+        A question back if it is not clear where the genes are, and a sentence for a file that cannot be used.
+    """
+    import pandas as pd
+
+    if not path.exists():
+        raise FileError(path, "there is no such file; check the path.")
+    if re.search(r"\.(csv|tsv)(\.gz)?$", path.name.lower()):
+        check_text_head(path)
+    content = read_content(path, Reading(layer=layer))
+    values = loaded(content.values)
+    if len(values.shape) != 2 or np.dtype(values.dtype).kind not in "iufb":
+        raise FileError(path, f"holds {values.dtype} of shape {tuple(values.shape)}, not a table of numbers.")
+    values = values.toarray() if is_sparse(values) else values
+    where = genes_in or _where(path, content, samples)
+    rows, columns = content.row_names, content.column_names
+    if where == "rows":
+        values, rows, columns = values.T, columns, rows
+    if columns is None:
+        raise FileError(path, f"has no names for its genes, which it has in {where}; add them to the table.")
+    names = [str(name).strip() for name in rows] if rows is not None else [str(k) for k in range(len(values))]
+    table = pd.DataFrame(np.asarray(values), index=pd.Index(names), columns=pd.Index([str(name) for name in columns]))
+    return Expression(table, _obs(path), path, checksum(path), where)
+
+
+def _where(path: Path, content: Content, samples: pd.Index | None) -> GenesIn:
+    """Return where the genes are, or ask."""
+    if path.suffix.lower() in ANNOTATED:
+        return "columns"
+    rows, columns = (
+        [] if names is None else [str(name).strip() for name in names]
+        for names in (content.row_names, content.column_names)
+    )
+    shape = f"{content.values.shape[0]} rows ({listed(rows[:3]) or 'without names'}, …) and "
+    shape += f"{content.values.shape[1]} columns ({listed(columns[:3]) or 'without names'}, …)"
+    ask = "are the genes in rows or in columns? Say --genes-in rows or --genes-in columns"
+    if samples is None:
+        raise FileError(path, f"has {shape}: {ask}.")
+    known = set(samples)
+    in_rows, in_columns = len(known.intersection(rows)), len(known.intersection(columns))
+    if bool(in_rows) == bool(in_columns):
+        found = "both name samples" if in_rows else "neither names a sample"
+        raise FileError(
+            path,
+            f"has {shape}, and {found} of the table of samples, which has {listed(list(samples[:3]))}, …: {ask}"
+            + ("." if in_rows else ", and see that both files spell the samples alike."),
+        )
+    return "columns" if in_rows else "rows"
+
+
+def _obs(path: Path) -> pd.DataFrame | None:
+    """Return what an .h5ad file knows of its samples."""
+    if path.suffix.lower() != ".h5ad":
+        return None
+    import pandas as pd
+
+    h5py, elements = need("h5py"), need("anndata.io")
+    try:
+        with h5py.File(path, "r") as file:
+            frame: Any = elements.read_elem(file["obs"])
+    except (OSError, KeyError, ValueError) as error:
+        raise FileError(path, f"has no readable table of samples, obs ({error}); write it again.") from None
+    return pd.DataFrame(frame).set_axis(frame.index.astype(str).str.strip())
+
+
+def read_samples(path: Path, sample_column: str | None = None) -> pd.DataFrame:
+    """Read a table of samples: one row a sample, named by the first column or by ``sample_column``."""
+    table = _read_text(path)
+    if sample_column is not None and sample_column not in table:
+        raise FileError(
+            path, f"has no column {sample_column!r}; --sample-column is one of {listed([str(name) for name in table])}."
+        )
+    names = table.columns[0] if sample_column is None else sample_column
+    if table[names].isna().any():
+        raise FileError(path, f"column {names!r}, which names the samples, is empty in some rows; fill it in.")
+    return table.set_index(table[names].astype(str).str.strip().rename(None)).drop(columns=names)
+
+
+def _read_text(path: Path) -> pd.DataFrame:
+    """Read a small table of text and numbers; the separator is the one that the first line has most of."""
+    import pandas as pd
+
+    if not path.exists():
+        raise FileError(path, "there is no such file; check the path.")
+    if path.suffix.lower() == ".parquet":
+        need("pyarrow")
+        table = pd.read_parquet(path)
+        return table if isinstance(table.index, pd.RangeIndex) else table.reset_index()
+    separator = check_text_head(path, numbers=False)
+    try:
+        # Text first: a sample called 007 or a gene called NaN keeps its name.
+        table = pd.read_csv(
+            path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise FileError(path, f"is not a table ({error}); give every line as many fields.") from None
+    except UnicodeDecodeError as error:
+        raise FileError(path, f"is not UTF-8 text ({error.reason}); save it again as UTF-8.") from None
+    if table.shape[1] < 2:
+        raise FileError(path, "has a single column; separate columns by commas, semicolons or tabs.")
+    return table.replace({"": None, "NA": None})
+
+
+def numeric_where_possible(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table with columns of numbers as numbers."""
+    import pandas as pd
+
+    converted = {name: pd.to_numeric(table[name], errors="coerce") for name in table}
+    return pd.DataFrame(
+        {name: numbers if numbers.notna().eq(table[name].notna()).all() else table[name] for name, numbers in
+         converted.items()},
+        index=table.index,
+    )  # fmt: skip
+
+
+def read_labels(path: Path, column: str | None = None) -> pd.Series[str]:
+    """Read labels of genes: a table with genes in its first column, or a .gmt file of gene sets.
+
+    Parameters
+    ----------
+    path : Path
+    column : str, optional
+        Which column has the labels; needed if there are several.
+
+    Returns
+    -------
+    Series
+        Labels by gene; a gene that is in several sets occurs once for each.
+    """
+    import pandas as pd
+
+    if path.suffix.lower() == ".gmt":
+        return _read_gmt(path)
+    table = _read_text(path)
+    names = [str(name) for name in table.columns[1:]]
+    if column is None and len(names) > 1:
+        raise FileError(path, f"has the columns {listed(names)}; say which with --labels {path}:{names[0]}.")
+    if column is not None and column not in names:
+        raise FileError(path, f"has no column {column!r}; choose one of {listed(names)}.")
+    genes, labels = table.iloc[:, 0].astype(str).str.strip(), table[column or names[0]]
+    found = pd.Series(labels.to_numpy(), index=pd.Index(genes)).dropna().astype(str)
+    return found[~found.index.duplicated() | ~pd.Series(found.index + "\t" + found, index=found.index).duplicated()]
+
+
+def _read_gmt(path: Path) -> pd.Series[str]:
+    import pandas as pd
+
+    if not path.exists():
+        raise FileError(path, "there is no such file; check the path.")
+    genes, labels = [], []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        if not line.strip():
+            continue
+        fields = [field.strip() for field in line.split("\t")]
+        if len(fields) < 3:
+            raise FileError(path, f"line {number} has no genes; a .gmt line is name, description, genes, by tabs.")
+        members = list(dict.fromkeys(field for field in fields[2:] if field))
+        genes += members
+        labels += [fields[0]] * len(members)
+    if not genes:
+        raise FileError(path, "is empty; check how it was written.")
+    return pd.Series(labels, index=pd.Index(genes), dtype=str)

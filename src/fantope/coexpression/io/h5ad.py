@@ -1,0 +1,78 @@
+"""The result of a co-expression analysis as AnnData, where scanpy looks for things."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fantope.coexpression.io.tables import plain_names
+from fantope.coexpression.view import loadings
+from fantope.io.errors import need
+
+if TYPE_CHECKING:
+    from fantope.coexpression.analysis.result import Coexpression
+
+
+def write_h5ad(file: Path, result: Coexpression) -> None:
+    """Write samples × genes that any group uses.
+
+    ``X`` is the prepared expression. ``obs["group"]`` is the sample's group and ``var["module_<group>"]`` the gene's
+    module. ``varm["spca_<group>"]`` are the loadings, ``obsm["X_spca_<group>"]`` the scores on them, each gene scaled
+    within the sample's own group, so that ``scanpy.pl.embedding(adata, "spca_<group>", color="group")`` works.
+    ``obsm["eigengenes_<group>"]`` are the eigengenes, NaN for the samples of other groups. ``uns["fantope"]`` has
+    parameters and the table that alpha was chosen from.
+    """
+    import pandas as pd
+
+    anndata = need("anndata")
+    groups = list(result.groups.values())
+    whole = pd.concat([group.expression for group in groups])
+    scaled = pd.concat([_scaled(group.expression) for group in groups]).to_numpy(dtype=float)
+    obs = pd.DataFrame({"group": pd.Categorical(_repeated(result))}, index=whole.index.astype(str))
+    var = pd.DataFrame(index=whole.columns.astype(str))
+    varm, obsm = {}, {}
+    plain = plain_names(list(result.groups))  # a slash in a key would make a folder of HDF5
+    for group in groups:
+        name = plain[group.name]
+        table = group.genes.set_index("gene").reindex(whole.columns)
+        var[f"module_{name}"] = pd.Categorical(table["module"])
+        var[f"kme_{name}"] = table["kme"].to_numpy(dtype=float)
+        weights = loadings(table.fillna(0.0))
+        varm[f"spca_{name}"] = weights
+        obsm[f"X_spca_{name}"] = scaled @ weights
+        obsm[f"eigengenes_{name}"] = group.eigengenes.reindex(whole.index).set_axis(obs.index)
+    data = anndata.AnnData(whole.to_numpy(dtype=float), obs=obs, var=var, varm=varm, obsm=obsm)
+    data.uns["fantope"] = {
+        "alpha": float(result.alpha),
+        "parameters": {name: _plain(value) for name, value in result.parameters.items() if value is not None},
+        "selection": _selection(result, plain),
+        "notes": np.array([str(note) for note in result.notes], dtype=object),
+    }
+    with warnings.catch_warnings():
+        # About its own future defaults.
+        warnings.simplefilter("ignore", FutureWarning)
+        data.write_h5ad(file, compression="gzip")
+
+
+def _selection(result: Coexpression, plain: dict[str, str]) -> Any:
+    renamed = {f"{kind}_{group}": f"{kind}_{name}" for group, name in plain.items() for kind in ("n", "gap")}
+    return result.selection.rename(columns=renamed).reset_index(drop=True)
+
+
+def _scaled(table: Any) -> Any:
+    centred = table - table.mean()
+    return centred / centred.std(ddof=0).replace(0.0, 1.0)
+
+
+def _repeated(result: Coexpression) -> list[str]:
+    return [name for name, group in result.groups.items() for _ in range(len(group.expression))]
+
+
+def _plain(value: Any) -> Any:
+    """Return what HDF5 can hold."""
+    if isinstance(value, list | tuple):
+        return np.array(value, dtype=object if any(isinstance(each, str) for each in value) else float)
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,94 @@
+"""NumPy files: .npy, mapped into memory as it is read, and .npz, dense or scipy.sparse."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from fantope.io.content import Content
+from fantope.io.errors import FileError, listed
+
+COLUMN_NAMES = ("variables", "var_names", "names", "columns", "feature_names")
+ROW_NAMES = ("samples", "obs_names", "index")
+BROKEN = (EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error, KeyError)
+
+
+def read_npy(path: Path) -> Content:
+    """Map a .npy file; nothing is read until it is needed."""
+    if path.stat().st_size == 0:
+        raise FileError(path, "is empty; check how it was written.")
+    try:
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except BROKEN as error:
+        if "object" in str(error).lower():
+            raise FileError(path, "holds Python objects, not numbers; save it as an array of floats.") from None
+        raise FileError(path, f"is cut off or no .npy file ({error}); write it again.") from None
+    if not isinstance(values, np.ndarray):  # numpy goes by content, and this is an archive
+        values.close()
+        raise FileError(path, "is an archive of arrays; give it the ending .npz.")
+    return Content(values)
+
+
+def read_npz(path: Path, layer: str | None) -> Content:
+    """Read the matrix ``X`` (or the only one, or ``layer``) of an archive, or a matrix that scipy.sparse saved."""
+    if path.stat().st_size == 0:
+        raise FileError(path, "is empty; check how it was written.")
+    try:
+        with path.open("rb") as file:  # numpy leaves a damaged archive open
+            archive = np.load(file, allow_pickle=False)
+            if isinstance(archive, np.ndarray):
+                raise FileError(path, "is a single array; give it the ending .npy.")
+            values = _sparse(archive) if layer is None else None
+            if values is None:
+                values = archive[_choose(path, archive, layer)]
+            names = {side: _names(archive, keys) for side, keys in (("rows", ROW_NAMES), ("columns", COLUMN_NAMES))}
+    except FileError:
+        raise
+    except BROKEN as error:
+        raise FileError(path, f"is cut off or no .npz file ({error}); write it again.") from None
+    return Content(values, names["rows"], names["columns"])
+
+
+def _sparse(archive: Mapping[str, Any]) -> Any:
+    """Return the matrix that scipy.sparse.save_npz wrote (or its parts under the same names), else None."""
+    if not {"data", "shape"} <= set(archive):
+        return None
+    shape = tuple(int(size) for size in archive["shape"])
+    if {"row", "col"} <= set(archive):
+        return scipy.sparse.csr_array(
+            scipy.sparse.coo_array((archive["data"], (archive["row"], archive["col"])), shape=shape)
+        )
+    if not {"indices", "indptr"} <= set(archive):
+        return None
+    parts = (archive["data"], archive["indices"], archive["indptr"])
+    stored = archive["format"].item() if "format" in archive else b"csr"
+    kinds = {"csr": scipy.sparse.csr_array, "csc": scipy.sparse.csc_array, "bsr": scipy.sparse.bsr_array}
+    matrix = kinds[stored.decode() if isinstance(stored, bytes) else str(stored)](parts, shape=shape)
+    return matrix if matrix.format != "bsr" else scipy.sparse.csr_array(matrix)
+
+
+def _choose(path: Path, archive: Mapping[str, Any], layer: str | None) -> str:
+    if layer is not None:
+        if layer not in archive:
+            raise FileError(path, f"has no array {layer!r}; choose one of {listed(sorted(archive))} with --layer.")
+        return layer
+    if "X" in archive:
+        return "X"
+    matrices = [name for name in archive if archive[name].ndim == 2 and archive[name].dtype.kind in "iufb"]
+    if len(matrices) != 1:
+        found = f"the matrices {listed(sorted(matrices))}" if matrices else "no matrix of numbers"
+        raise FileError(path, f"holds {found} and none called 'X'; choose one with --layer, or save it as 'X'.")
+    return matrices[0]
+
+
+def _names(archive: Mapping[str, Any], keys: Sequence[str]) -> list[str] | None:
+    for key in keys:
+        if key in archive and archive[key].ndim == 1:
+            return [str(name) for name in archive[key]]
+    return None

@@ -1,0 +1,71 @@
+"""From data to S, with sentences that name the file."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from fantope.io.content import Data
+from fantope.io.errors import FileError, listed
+from fantope.io.missing import check_finite
+from fantope.io.select import is_sparse, keep, loaded
+from fantope.operators import Covariance, covariance
+from fantope.solvers.validation import check_covariance
+from fantope.typing import IntArray
+
+Kind = Literal["covariance", "correlation", "precomputed"]
+
+
+def operator(data: Data, kind: Kind, *, center: bool = True, drop_constant: bool = False) -> tuple[Data, Covariance]:
+    """Return S and the data that it is about, which are fewer variables if constant ones were dropped.
+
+    Parameters
+    ----------
+    data : Data
+    kind : {"covariance", "correlation", "precomputed"}
+        "precomputed": the file holds S itself.
+    center : bool, default True
+    drop_constant : bool, default False
+
+    Raises
+    ------
+    FileError
+        For missing or infinite values, for constant variables where they have no correlation, for a file that cannot
+        be read to its end, for a precomputed matrix that is none.
+    """
+    try:
+        if kind == "precomputed":
+            return data, _precomputed(data)
+        if drop_constant:
+            constant = _constant(data, center)
+            if len(constant):
+                data = keep(data, np.setdiff1d(np.arange(data.shape[1]), constant), "constant")
+        return data, covariance(data.values, kind=kind, center=center)
+    except FileError:
+        raise
+    except ValueError as error:
+        check_finite(data)
+        if kind == "correlation" and len(constant := _constant(data, center)):
+            names = [data.variables[j] for j in constant]
+            raise FileError(
+                data.path,
+                f"{len(names)} constant variable{'s have' if len(names) > 1 else ' has'} no correlation: "
+                f"{listed(names)}; say --drop-constant to leave them out, or --kind covariance.",
+            ) from None
+        raise FileError(data.path, str(error)) from None
+    except (OSError, RuntimeError) as error:
+        raise FileError(data.path, f"cannot be read to its end ({error}); write the file again.") from None
+
+
+def _constant(data: Data, center: bool) -> IntArray:
+    diagonal = covariance(data.values, kind="covariance", center=center).diagonal()
+    return np.flatnonzero(diagonal == 0.0)
+
+
+def _precomputed(data: Data) -> Covariance:
+    n, p = data.shape
+    if n != p:
+        raise FileError(data.path, f"is {n} × {p}, but --kind precomputed takes S itself, a square matrix.")
+    matrix: Any = loaded(data.values)
+    return check_covariance(matrix.toarray() if is_sparse(matrix) else np.array(matrix, dtype=np.float64))

@@ -1,0 +1,76 @@
+"""Tables in Parquet files; they end up as one matrix in memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fantope.io.content import Content
+from fantope.io.errors import FileError, need
+from fantope.typing import AnyArray
+
+SLAB = 32 * 2**20  # bytes of numbers converted at a time
+
+
+def read_parquet(path: Path) -> Content:
+    """Read a .parquet table; a text column in front, or the index that pandas stored, names the rows."""
+    arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
+    try:
+        with parquet.ParquetFile(path) as file:
+            return _table(path, file, arrow)
+    except (arrow.ArrowInvalid, OSError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(path, f"is cut off or no Parquet file ({_first(error)}); write it again.") from None
+
+
+def _first(error: BaseException) -> str:
+    return str(error).partition("\n")[0].partition(". ")[0]
+
+
+def _table(path: Path, file: Any, arrow: Any) -> Content:
+    schema = file.schema_arrow
+    names = [str(name) for name in schema.names]
+    index = _index(schema, names, arrow)
+    columns = [j for j in range(len(names)) if j != index and not _is_index(schema, names[j])]
+    for j in columns:
+        if not _is_numeric(schema.types[j], arrow):
+            raise FileError(
+                path,
+                f"column {names[j]!r} holds {schema.types[j]}, not numbers; leave it out, or encode it as numbers.",
+            )
+    single = all(str(schema.types[j]) in ("float", "halffloat") for j in columns)
+    values: AnyArray = np.empty((file.metadata.num_rows, len(columns)), dtype=np.float32 if single else np.float64)
+    row_names: list[str] = []
+    filled = 0
+    for batch in file.iter_batches(batch_size=max(1, SLAB // (8 * max(1, len(columns))))):
+        stop = filled + batch.num_rows
+        for k, j in enumerate(columns):
+            values[filled:stop, k] = batch.column(j).cast(arrow.float64()).to_numpy(zero_copy_only=False)
+        if index is not None:
+            row_names.extend(str(name) for name in batch.column(index).to_pylist())
+        filled = stop
+    return Content(values, None if index is None else row_names, [names[j] for j in columns])
+
+
+def _is_index(schema: Any, name: str) -> bool:
+    stored = (schema.pandas_metadata or {}).get("index_columns", [])
+    return name in [column for column in stored if isinstance(column, str)]
+
+
+def _index(schema: Any, names: list[str], arrow: Any) -> int | None:
+    """Return the column that names the rows, if there is one."""
+    for j, name in enumerate(names):
+        if _is_index(schema, name):
+            return j
+    text = names and (arrow.types.is_string(schema.types[0]) or arrow.types.is_large_string(schema.types[0]))
+    return 0 if text else None
+
+
+def _is_numeric(kind: Any, arrow: Any) -> bool:
+    types = arrow.types
+    return any(
+        test(kind) for test in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
+    )

@@ -1,0 +1,156 @@
+"""From a path to data: choose the reader, put samples into rows, see to names and missing values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fantope.io.arrays import read_npy, read_npz
+from fantope.io.checksum import checksum
+from fantope.io.content import Content, Data, Reading
+from fantope.io.delimited import read_delimited
+from fantope.io.errors import FileError, listed
+from fantope.io.missing import impute
+from fantope.io.parquet import read_parquet
+from fantope.io.select import in_file, is_sparse, keep, loaded
+from fantope.io.stores import read_h5ad, read_zarr
+
+FORMATS = ".csv, .tsv (also .gz), .parquet, .npy, .npz, .h5ad, .zarr"
+
+
+def read(path: Path, reading: Reading | None = None) -> Data:
+    r"""Read samples × variables from a file of any known format.
+
+    Parameters
+    ----------
+    path : Path
+        .csv, .tsv (both also .gz), .parquet, .npy, .npz, .h5ad or .zarr. Dense .npy, .h5ad and .zarr matrices stay
+        in the file; sparse ones stay sparse; the other formats become a matrix in memory.
+    reading : Reading, optional
+
+    Returns
+    -------
+    Data
+
+    Raises
+    ------
+    FileError
+        A ``ValueError`` with one sentence that names the file, the place and the way out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "table.csv"
+    ...     _ = file.write_text("sample,a,b\ns1,1,2\ns2,3,5\n")
+    ...     data = read(file)
+    >>> data.variables, data.samples, data.values.tolist()
+    (['a', 'b'], ['s1', 's2'], [[1.0, 2.0], [3.0, 5.0]])
+    """
+    reading = Reading() if reading is None else reading
+    if not path.exists():
+        raise FileError(path, "there is no such file; check the path.")
+    return arranged(read_content(path, reading), path, reading)
+
+
+def read_content(path: Path, reading: Reading) -> Content:
+    """Return what a file holds as it stands: rows and columns not yet samples and variables."""
+    name = path.name.lower()
+    ending = path.suffix.lower()
+    if reading.layer is not None and ending not in (".npz", ".h5ad", ".zarr"):
+        raise FileError(path, "holds a single matrix; leave out --layer.")
+    if path.is_dir() and ending != ".zarr":
+        raise FileError(path, f"is a folder; DATA is a file ({FORMATS}).")
+    if name.endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz")):
+        return read_delimited(path, reading)
+    if ending == ".parquet":
+        return read_parquet(path)
+    if ending == ".npy":
+        return read_npy(path)
+    if ending == ".npz":
+        return read_npz(path, reading.layer)
+    if ending == ".h5ad":
+        return read_h5ad(path, reading)
+    if ending == ".zarr":
+        return read_zarr(path, reading)
+    raise FileError(path, f"has none of the endings {FORMATS}; convert it or rename it.")
+
+
+def arranged(content: Content, path: Path, reading: Reading) -> Data:
+    """Put samples into rows and name both sides; everything a reader need not know of the options."""
+    values = content.values
+    if len(values.shape) != 2:
+        raise FileError(path, f"holds an array of shape {tuple(values.shape)}; DATA has two dimensions.")
+    if np.dtype(values.dtype).kind not in "iufb":
+        raise FileError(path, f"holds {values.dtype}, not real numbers; convert it to floats.")
+    rows, columns = content.row_names, content.column_names
+    if reading.transpose:
+        rows, columns = columns, rows
+        values = values.T if hasattr(values, "T") and not in_file(values) else loaded(values).T
+    n, p = (int(size) for size in values.shape)
+    samples = _named(path, rows, n, "", "samples")
+    variables = _named(path, columns, p, "x", "variables")
+    if n < 2:
+        raise FileError(path, f"has {n} sample{'' if n == 1 else 's'} ({p} variables); at least 2 are needed: "
+                              "if its rows are the variables, say --transpose.")  # fmt: skip
+    if p < 2:
+        raise FileError(path, f"has {p} variable{'' if p == 1 else 's'} ({n} samples); at least 2 are needed.")
+    data = Data(
+        values, variables, samples, path, checksum(path), _describe(values, path),
+        first_line=content.first_line, transposed=reading.transpose,
+    )  # fmt: skip
+    return impute(_unique(data, reading), reading)
+
+
+def _named(path: Path, names: Any, size: int, prefix: str, what: str) -> list[str]:
+    if names is None:
+        return [f"{prefix}{k}" for k in range(size)]
+    if len(names) != size:
+        raise FileError(
+            path, f"has {size} {what} but {len(names)} names for them; correct the names or leave them out."
+        )
+    return [str(name).strip() or f"{prefix}{k}" for k, name in enumerate(names)]
+
+
+def _describe(values: Any, path: Path) -> str:
+    kind = "sparse" if is_sparse(values) else "read from the file" if in_file(values) else "dense"
+    ending = "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
+    return f"{ending.lstrip('.')}, {kind}, {values.dtype}"
+
+
+def _unique(data: Data, reading: Reading) -> Data:
+    """See to variables that share a name."""
+    counts = Counter(data.variables)
+    if len(counts) == len(data.variables):
+        return data
+    if reading.duplicates == "suffix":
+        return replace(data, variables=_suffixed(data.variables))
+    if reading.duplicates == "first":
+        first = {name: k for k, name in reversed(list(enumerate(data.variables)))}
+        return keep(data, np.array(sorted(first.values()), dtype=np.intp), "name seen before")
+    repeated = [name for name, count in counts.items() if count > 1]
+    raise FileError(
+        data.path,
+        f"{len(repeated)} variable name{'s' if len(repeated) > 1 else ''} occur{'' if len(repeated) > 1 else 's'} more "
+        f"than once: {listed(repeated)}; say --duplicates suffix to tell them apart, or --duplicates first to keep "
+        "one of each.",
+    )
+
+
+def _suffixed(names: list[str]) -> list[str]:
+    """Return distinct names: the second "a" becomes "a.1", unless there is one already."""
+    taken, result = set(names), []
+    seen: Counter[str] = Counter()
+    for name in names:
+        candidate, number = name, seen[name]
+        if number:
+            while (candidate := f"{name}.{number}") in taken:
+                number += 1
+            taken.add(candidate)
+        seen[name] = number + 1
+        result.append(candidate)
+    return result

@@ -1,0 +1,108 @@
+"""`fantope reproduce`: the paper's experiments, from the simulation model to the figure."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.markup import escape
+from rich.table import Table
+
+from fantope.cli.console import INTERRUPTED, MARKER, NOT_REACHED, OK, Talk, complain, talk_options
+
+if TYPE_CHECKING:
+    from fantope.paper.plan import Scale
+    from fantope.paper.reproduction import Reproduction
+
+COMMAND = "fantope reproduce"
+# Spelled out, so that --help need not load the experiments; a test compares it with their list.
+NAMES = ("setting", "batch", "regret", "online", "bounds", "intersection", "application", "beyond")
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["all", *NAMES]))
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), default=Path("fantope-reproduce"), show_default=True,
+    help="Folder for results, figures and the page. Runs that it has already are not done again.",
+)  # fmt: skip
+@click.option("--quick", is_flag=True, help="Small sizes, about a minute in all, to see that everything works.")
+@click.option("--full", is_flag=True, help="Also the two largest sizes of figure 2, which take hours.")
+@talk_options
+def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_json: bool) -> int:
+    """Run an experiment of the paper, or all, and say which of its claims hold.
+
+    Every run is stored as it finishes: after an interruption the same command goes on. OUT/reproduce.md and
+    OUT/reproduce.html have the figures, the tables and a verdict on each claim.
+
+    Example: fantope reproduce all --quick -o reproduced
+    """
+    if quick and full:
+        raise click.UsageError("--quick and --full exclude each other; give one of them.")
+    talk = Talk(quiet=quiet, json=as_json)
+    from fantope.paper.reproduction import reproduce as run
+
+    scale: Scale = "quick" if quick else "full" if full else "paper"
+    _claim_folder(out)
+    try:
+        done = run(NAMES if what == "all" else (what,), out, scale=scale, progress=talk.progress)
+    except KeyboardInterrupt:
+        complain(f"interrupted; finished runs are kept in {out}, the same command goes on.")
+        return INTERRUPTED
+    for name, outcome in done.outcomes.items():
+        for label, reason in outcome.failed.items():
+            complain(f"{name}, {label} failed: {reason}")
+        for label, reason in outcome.skipped.items():
+            if talk.chatty:
+                complain(f"{name}, {label} skipped: {reason.rstrip('.')}.")
+    talk.say(_table(done))
+    computed = sum(outcome.computed for outcome in done.outcomes.values())
+    reused = sum(len(outcome.runs) for outcome in done.outcomes.values()) - computed
+    talk.say(
+        f"{computed} runs done, {reused} taken from earlier. Written to {out}: reproduce.md, reproduce.html, figures."
+    )
+    talk.result(_summary(done, out, scale, computed, reused))
+    return NOT_REACHED if any(outcome.failed for outcome in done.outcomes.values()) else OK
+
+
+def _claim_folder(out: Path) -> None:
+    """Make sure that OUT is ours: it grows run by run, so it is not built beside its place as other results are."""
+    if out.exists() and not out.is_dir():
+        raise FileExistsError(f"{out} is a file, not a folder; choose another with -o.")
+    marker = out / MARKER
+    if out.exists() and any(out.iterdir()):
+        try:
+            owner = json.loads(marker.read_text(encoding="utf-8"))["command"]
+        except (OSError, ValueError, KeyError, TypeError):
+            owner = None
+        if owner != COMMAND:
+            raise FileExistsError(
+                f"{out} is not empty and was not written by `{COMMAND}`; choose another folder with -o."
+            )
+        return
+    out.mkdir(parents=True, exist_ok=True)
+    marker.write_text(json.dumps({"command": COMMAND}) + "\n", encoding="utf-8")
+
+
+def _table(done: Reproduction) -> Table:
+    table = Table(title="Claims of the paper")
+    for name in ("where", "claim", "verdict"):
+        table.add_column(name)
+    for claim in done.claims:
+        table.add_row(escape(claim.where), escape(claim.text), claim.verdict.value)
+    return table
+
+
+def _summary(done: Reproduction, out: Path, scale: str, computed: int, reused: int) -> dict[str, Any]:
+    return {
+        "out": str(out),
+        "scale": scale,
+        "computed": computed,
+        "reused": reused,
+        "failed": {f"{n}/{label}": text for n, o in done.outcomes.items() for label, text in o.failed.items()},
+        "skipped": {f"{n}/{label}": text for n, o in done.outcomes.items() for label, text in o.skipped.items()},
+        "claims": [
+            {"where": c.where, "claim": c.text, "measured": c.measured, "verdict": c.verdict.value} for c in done.claims
+        ],
+    }

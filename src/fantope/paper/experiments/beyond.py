@@ -1,0 +1,85 @@
+"""Beyond the paper: the certified gap of every solver against time, and other libraries on the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from fantope.paper.base import Report
+from fantope.paper.experiments.abess_probe import probe_abess
+from fantope.paper.experiments.common import draw, few, plain, warm_up
+from fantope.paper.experiments.recovery import compare
+from fantope.solvers import Record, Status, solve
+
+SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """One run: part "gap" (solvers against each other), "recovery" (against other libraries) or "abess".
+
+    Attributes
+    ----------
+    n, p : int
+    signal : tuple of float
+        Eigenvalues of the two sparse components; the noise reaches up to 2.
+    seconds : float
+        How long a solver may take, for part "gap".
+    tol : float
+        Relative gap that ends a solver earlier.
+    """
+
+    part: str
+    n: int
+    p: int
+    signal: tuple[float, float] = (12.0, 6.0)
+    seed: int = 0
+    seconds: float = 20.0
+    tol: float = 1e-6
+
+    @property
+    def label(self) -> str:
+        """Name of the run."""
+        return f"{self.part}-n{self.n}-p{self.p}-s{self.signal[0]:g}-seed{self.seed}"
+
+
+def run(config: Beyond, report: Report) -> dict[str, Any]:
+    """Do one part."""
+    warm_up(config.p)
+    parts: dict[str, Callable[[Beyond, Report], dict[str, Any]]] = {
+        "gap": _gaps,
+        "recovery": lambda config, report: compare(config.n, config.p, config.signal, config.seed, report),
+        "abess": lambda config, report: probe_abess(config.n, config.p, config.seed),
+    }
+    result: dict[str, Any] = plain(parts[config.part](config, report))
+    return result
+
+
+def _gaps(config: Beyond, report: Report) -> dict[str, Any]:
+    """Follow the certified gap of each solver; the certificates' own time is part of it."""
+    given = draw(config.n, config.p, config.seed)
+    curves = {}
+    for k, solver in enumerate(SOLVERS):
+        report(k / len(SOLVERS), solver)
+
+        def stop_late(record: Record) -> None:
+            # An interrupt is how a run is ended from outside: the solver answers with the best so far.
+            if record.time > config.seconds and record.gap > config.tol:
+                raise KeyboardInterrupt
+
+        solution = solve(
+            given.S, given.d, given.alpha, solver=solver, tol=config.tol, max_iter=10**6, callback=stop_late
+        )
+        if solution.status is Status.INTERRUPTED and solution.history[-1].time <= config.seconds:
+            raise KeyboardInterrupt  # by the user, not by the clock
+        kept = few(len(solution.history), 150)
+        records = [solution.history[j] for j in kept]
+        curves[solver] = {
+            "time": [record.time for record in records],
+            "gap": [record.gap for record in records],
+            "status": solution.status.name,
+            "iterations": solution.n_iter,
+            "verified": solution.verify(given.S).gap,
+        }
+    return {"curves": curves}

@@ -1,0 +1,134 @@
+"""All of it: run what is missing, then write the page from what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+from fantope.atomic import write_whole
+from fantope.paper.base import Report
+from fantope.paper.chapters.base import Chapter, Claim
+from fantope.paper.page import IMAGES, html_page, markdown, write_pictures
+from fantope.paper.plan import EXPERIMENTS, FOLDERS, PLANS, Plan, Scale
+from fantope.paper.runner import Outcome, collect, run_all
+from fantope.paper.store import Stored
+
+TITLE = "The paper, reproduced"
+BUSY = 0.05  # share of the processor that others may take before the page says so
+
+
+@dataclass
+class Reproduction:
+    """What was done and what came out.
+
+    Attributes
+    ----------
+    outcomes : dict
+        Of the experiments that were asked for, by name.
+    claims : list of Claim
+        All that the stored results can settle, those of earlier commands included.
+    """
+
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    claims: list[Claim] = field(default_factory=list)
+
+
+def reproduce(
+    experiments: Iterable[str],
+    out: Path,
+    *,
+    scale: Scale = "paper",
+    progress: Callable[[str], AbstractContextManager[Report]],
+    plan: Plan | None = None,
+) -> Reproduction:
+    """Run the experiments that are not stored in ``out`` yet, and write reproduce.md, reproduce.html and the figures.
+
+    Parameters
+    ----------
+    experiments : iterable of str
+        Keys of :data:`fantope.paper.plan.EXPERIMENTS`.
+    out : Path
+        ``out/results/<scale>/<experiment>/<run>.json`` keeps each run as it finishes; a second call goes on from there.
+    scale : "quick", "paper" or "full"
+    progress : callable
+        ``progress(title)`` is a context manager that yields ``report(fraction, text)``.
+    plan : mapping of str to configs, optional
+        In place of that of the scale.
+    """
+    configs = PLANS[scale] if plan is None else plan
+    results = out / "results" / FOLDERS[scale]
+    done = Reproduction()
+    try:
+        for name in experiments:
+            with progress(name) as report:
+                done.outcomes[name] = run_all(name, configs[name], results, report)
+    finally:
+        # Also of an interrupted run: what is finished can be looked at.
+        done.claims = write_page(out, scale, configs, done.outcomes)
+    return done
+
+
+def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]) -> list[Claim]:
+    """Write the page from everything that is stored; return the claims it settles."""
+    results = out / "results" / FOLDERS[scale]
+    chapters: list[Chapter] = []
+    missing: dict[str, str] = {}
+    used: dict[str, list[Stored]] = {}
+    for name, about in EXPERIMENTS.items():
+        if name not in plan:
+            continue
+        stored = collect(name, plan[name], results)
+        outcome = outcomes.get(name, stored)
+        for label, reason in (*outcome.skipped.items(), *outcome.failed.items()):
+            missing[f"{name}, {label}"] = ("skipped: " if label in outcome.skipped else "failed: ") + reason.rstrip(".")
+        left = len(plan[name]) - len(stored.runs) - len(outcome.skipped) - len(outcome.failed)
+        if left:
+            missing[name] = f"{about}: {left} of {len(plan[name])} runs have not been done yet"
+        if stored.runs:
+            used[name] = stored.runs
+            chapters.append(import_module(f"fantope.paper.chapters.{name}").chapter(stored.runs))
+    opening = _opening(scale, used)
+    write_pictures(chapters, out / IMAGES)
+    write_whole(out / "reproduce.md", markdown(TITLE, opening, chapters, missing))
+    write_whole(out / "reproduce.html", html_page(TITLE, opening, chapters, missing))
+    return [claim for chapter in chapters for claim in chapter.claims]
+
+
+def _opening(scale: Scale, used: Mapping[str, Sequence[Stored]]) -> list[str]:
+    command = "fantope reproduce all" + {"quick": " --quick", "paper": "", "full": " --full"}[scale] + " -o OUT"
+    texts = [
+        'The experiments of Qiu, Lei and Roeder, "Gradient-based Sparse Principal Component Analysis with Extensions '
+        f'to Online Learning". Written by `{command}`; do not edit. Every number comes from that command: figures, '
+        "tables and verdicts are computed from its stored runs, and the verdicts can come out either way."
+    ]
+    if scale == "quick":
+        texts.append("**A quick run: sizes are far below the paper's, so verdicts here say little about its claims.**")
+    if used:
+        texts.append(_machine(used))
+    return texts
+
+
+def _machine(used: Mapping[str, Sequence[Stored]]) -> str:
+    every = [run for runs in used.values() for run in runs]
+    first = every[0].machine
+    versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
+    text = (
+        f"{first['processor']}, {first['cores']} cores, {first['system']}, {first['blas_threads']} BLAS and "
+        f"{first['numba_threads']} numba threads; Python {first['python']}, {versions}, "
+        f"{first['blas']}. All runs together took {sum(run.seconds for run in every) / 60:.1f} minutes."
+    )
+    if any(run.machine != first for run in every):
+        text += " Some runs were made on another machine or with other versions."
+    shares = {
+        name: max((run.background for run in runs if run.background is not None and run.seconds > 1.0), default=0.0)
+        for name, runs in used.items()
+    }
+    if max(shares.values()) > BUSY:
+        busy = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items() if share > BUSY)
+        text += (
+            f" Other programs took up to this share of the processor in some runs, whose times are too long: {busy}."
+        )
+    return text

@@ -1,6 +1,0 @@
-"""The report of a co-expression analysis: one HTML file that needs nothing else."""
-
-from fantope.report.about import About
-from fantope.report.render import render_report, write_report
-
-__all__ = ["About", "render_report", "write_report"]

@@ -1,0 +1,75 @@
+"""Numbers and names on their way into the report."""
+
+import base64
+import json
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from coexpression_example import one_group, two_groups
+from fantope.coexpression.report.payload import as_script, payload, quantised
+
+
+def decoded(text):
+    return np.frombuffer(base64.b64decode(text), dtype=np.int8) / 127
+
+
+@given(arrays(np.float64, st.integers(1, 40), elements=st.floats(-1, 1)))
+def test_correlations_keep_two_digits(values):
+    assert np.abs(decoded(quantised(values)) - values).max() <= 0.5 / 127 + 1e-12
+
+
+def test_missing_correlations_become_zero():
+    np.testing.assert_array_equal(decoded(quantised(np.array([np.nan, 1.0]))), [0.0, 1.0])
+
+
+@given(st.recursive(st.text() | st.integers(-9, 9), lambda inner: st.lists(inner, max_size=4)))
+def test_no_text_can_leave_the_script_element(value):
+    text = as_script(value)
+    assert not set(text) & set("<>&\u2028\u2029")
+    assert json.loads(text) == value
+
+
+def test_the_slider_can_rebuild_every_active_set():
+    result = two_groups()
+    told = payload(result)["selection"]
+    assert told["alphas"] == sorted(told["alphas"])
+    assert told["alphas"][told["chosen"]] == result.alpha
+    for group, steps in zip(result.groups.values(), told["steps"], strict=True):
+        active = set()
+        for alpha, step in reversed(list(zip(told["alphas"], steps, strict=True))):
+            active = active - set(step["leave"]) | set(step["enter"])
+            solution = next(s for s in group.path if abs(s.alpha - alpha) < 1e-9)
+            assert {told["genes"][k] for k in active} == set(result.gene_names[solution.support])
+            assert step["counts"] == [len(step["enter"]), len(step["leave"])]
+
+
+def test_matrices_are_in_the_order_of_the_genes():
+    result = two_groups()
+    for group, told in zip(result.groups.values(), payload(result)["modules"], strict=True):
+        m = len(told["genes"])
+        R = group.correlation(group.genes.set_index("gene").index[[0]].append(group.genes.set_index("gene").index[1:]))
+        wanted = R.loc[told["genes"], told["genes"]].to_numpy()
+        found = decoded(told["matrices"][0]["values"]).reshape(m, m)
+        np.testing.assert_allclose(found, wanted, atol=0.5 / 127 + 1e-12)
+        modules = group.genes.set_index("gene")["module"]
+        assert [band["stop"] - band["start"] for band in told["bands"]] == group.modules["n_genes"].tolist()
+        for band in told["bands"]:
+            assert set(modules[told["genes"][band["start"] : band["stop"]]]) == {band["name"]}
+        weights = decoded(told["loadings"]["values"]).reshape(m, -1) * told["loadings"]["limits"]
+        wanted = group.genes.set_index("gene").loc[told["genes"], ["pc1", "pc2", "pc3"]].to_numpy()
+        np.testing.assert_allclose(weights, wanted, atol=0.005)
+
+
+def test_a_comparison_shows_the_genes_of_one_group_only():
+    result = two_groups()
+    heat = payload(result)["pairs"][0]["heat"]
+    assert set(heat["genes"]) == set(result.specific["control"]) | set(result.specific["case"])
+    assert [matrix["title"] for matrix in heat["matrices"]] == ["control", "case"]
+
+
+def test_one_group_has_no_pairs_and_no_overlap():
+    told = payload(one_group())
+    assert told["pairs"] == [] and set(told["selection"]["overlap"]) == {None}

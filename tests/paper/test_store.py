@@ -1,0 +1,82 @@
+import json
+from dataclasses import replace
+
+import pytest
+
+import fantope
+from fantope import atomic
+from fantope.atomic import write_whole
+from fantope.paper import store as module
+from fantope.paper.experiments.setting import Setting
+from fantope.paper.fingerprint import fingerprint, sources
+from fantope.paper.store import Store, run_key
+
+MODULE = "fantope.paper.experiments.setting"
+
+
+def test_a_run_comes_back_as_it_was(tmp_path):
+    config = Setting(p=40, seed=3)
+    key = run_key("setting", config, MODULE)
+    store = Store(tmp_path / "setting")
+    assert store.read(config.label, key) is None
+    store.write(config.label, key, config, {"x": [1.5, None]}, 2.0, 0.25)
+    found = store.read(config.label, key)
+    assert found.result == {"x": [1.5, None]} and found.config == {"p": 40, "seed": 3}
+    assert (found.seconds, found.background) == (2.0, 0.25)
+    assert found.machine["versions"]["fantope"] == fantope.__version__
+
+
+def test_stale_and_damaged_runs_are_not_reused(tmp_path, monkeypatch):
+    config = Setting(p=40)
+    key = run_key("setting", config, MODULE)
+    store = Store(tmp_path)
+    store.write(config.label, key, config, {}, 1.0, None)
+    assert run_key("setting", replace(config, seed=1), MODULE) != key
+    assert run_key("batch", config, MODULE) != key
+    assert store.read(config.label, run_key("setting", replace(config, seed=1), MODULE)) is None
+    monkeypatch.setattr(fantope, "__version__", "99")
+    assert store.read(config.label, run_key("setting", config, MODULE)) is None
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "fingerprint", lambda name: "other code")
+    assert store.read(config.label, run_key("setting", config, MODULE)) is None
+    file = tmp_path / f"{config.label}.json"
+    file.write_text(file.read_text()[:40])
+    assert store.read(config.label, key) is None
+
+
+def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="JSON"):
+        Store(tmp_path).write("x", "key", Setting(), {"bad": float("nan")}, 1.0, None)
+    assert not list(tmp_path.glob("*.json"))
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    target = tmp_path / "a.json"
+    write_whole(target, "old")
+    monkeypatch.setattr(atomic.os, "replace", lambda *_: (_ for _ in ()).throw(OSError("disk")))
+    with pytest.raises(OSError, match="disk"):
+        write_whole(target, "new")
+    assert target.read_text() == "old" and [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_the_fingerprint_follows_imports():
+    regret, online = (sources(f"fantope.paper.experiments.{name}") for name in ("regret", "batch"))
+    assert "fantope.online.online_p" in regret and "fantope.kernels.online_p" in regret
+    assert "fantope.online.online_p" not in online and "fantope.solvers.gradfps" in online
+    # A package that loads its names on first use lists them in its stub.
+    assert "fantope.coexpression.analysis.permutation" in sources("fantope.paper.experiments.application")
+    # What draws, judges or prints may change without making results stale.
+    for found in (regret, online):
+        assert not [
+            name for name in found if name.startswith(("fantope.cli", "fantope.plotting", "fantope.paper.chapters"))
+        ]
+    assert fingerprint("fantope.theory") != fingerprint("fantope.simulation")
+    with pytest.raises(ModuleNotFoundError, match="source file"):
+        sources("fantope.nowhere")
+
+
+def test_records_are_plain_json(tmp_path):
+    store = Store(tmp_path)
+    store.write("x", "k", Setting(), {"a": 1}, 1.0, None)
+    content = json.loads((tmp_path / "x.json").read_text())
+    assert content["config"] == {"p": 100, "seed": 0} and content["created"].endswith("+00:00")
