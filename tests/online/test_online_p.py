@@ -8,13 +8,12 @@ import pytest
 import scipy.linalg
 
 from fantope.eigen import one_blas_thread
-from fantope.online import FollowTheLeader, OnlineP, certified_splitting, fantope_distance, scaled_splitting
-from fantope.online.certified_splitting import solve_subproblem
-from fantope.online.scaled_splitting import Warm
-from fantope.online.subproblem import Subproblem
+from fantope.online import FollowTheLeader, OnlineP, fantope_distance
 from fantope.online.three_operator import three_operator
 from fantope.problem.certificate import dual_bound
 from fantope.simulation import simulate
+from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm
+from fantope.solvers.scaled_splitting.subproblem import Subproblem
 
 
 def instance(p=40, t=20, alpha=0.2):
@@ -22,9 +21,9 @@ def instance(p=40, t=20, alpha=0.2):
     return Subproblem(Z.T @ Z / t, 2, alpha, float(t))
 
 
-def solve_from_cold(problem, tolerance, **options):
+def solve_from_cold(problem, tolerance):
     warm = Warm.cold(problem)
-    return solve_subproblem(problem, warm, warm.Y.diagonal(), tolerance, **options)
+    return ScaledSplitting().solve(problem, warm, warm.Y.diagonal(), tolerance)
 
 
 def independent_bracket(problem, X, D):
@@ -141,36 +140,34 @@ def test_ftl_is_the_batch_solution():
     np.testing.assert_allclose(learner.iterate(), batch.projection.toarray(), atol=0.05)
 
 
-@pytest.mark.parametrize("constant", ["GIVE_UP", "LOST"])
-def test_what_the_metric_does_not_solve_the_plain_splitting_does(monkeypatch, constant):
+@pytest.mark.parametrize("schedule", [Schedule(give_up=0), Schedule(lost=0.0)])
+def test_what_the_metric_does_not_solve_the_plain_splitting_does(schedule):
     problem = instance(40, 20)
     usual = solve_from_cold(problem, problem.tolerance)
-    module = certified_splitting if constant == "GIVE_UP" else scaled_splitting
-    monkeypatch.setattr(module, constant, 0)
-    warm = Warm.cold(problem)
-    found = solve_subproblem(problem, warm, warm.Y.diagonal(), problem.tolerance)
+    solver, warm = ScaledSplitting(schedule), Warm.cold(problem)
+    found = solver.solve(problem, warm, warm.Y.diagonal(), problem.tolerance)
     assert found.met and found.objective == pytest.approx(usual.objective, abs=2 * problem.tolerance)
-    assert warm.plain == certified_splitting.REST
+    assert warm.plain == schedule.rest
     # The next one begins in the plain metric, where the last one ended.
-    again = solve_subproblem(problem, warm, warm.Y.diagonal(), problem.tolerance)
-    assert again.met and again.n_iter < found.n_iter and warm.plain == certified_splitting.REST - 1
+    again = solver.solve(problem, warm, warm.Y.diagonal(), problem.tolerance)
+    assert again.met and again.n_iter < found.n_iter and warm.plain == schedule.rest - 1
 
 
 def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
     problem = instance(60, 30)
     warm = Warm.cold(problem)
     expected = np.maximum(warm.Y.diagonal(), 0.0)
-    cold = solve_subproblem(problem, warm, expected, problem.tolerance)
-    again = solve_subproblem(problem, warm, np.maximum(warm.Y.diagonal(), 0.0), problem.tolerance)
+    cold = ScaledSplitting().solve(problem, warm, expected, problem.tolerance)
+    again = ScaledSplitting().solve(problem, warm, np.maximum(warm.Y.diagonal(), 0.0), problem.tolerance)
     assert again.n_iter < cold.n_iter / 2
-    misled = solve_subproblem(problem, Warm.cold(problem), expected[::-1].copy(), problem.tolerance)
+    misled = ScaledSplitting().solve(problem, Warm.cold(problem), expected[::-1].copy(), problem.tolerance)
     assert misled.met and misled.objective == pytest.approx(cold.objective, abs=2 * problem.tolerance)
 
 
-def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help(monkeypatch):
+def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help():
     Z = simulate(8, 40).Z
-    monkeypatch.setattr(certified_splitting, "GIVE_UP", 0)
     whole, restored = OnlineP(40, 2, 0.2, loosen=100.0), OnlineP(40, 2, 0.2, loosen=100.0)
+    whole.solver = restored.solver = ScaledSplitting(Schedule(give_up=0))
     whole.update_many(Z[:5])
     assert whole.warm.plain > 0
     restored.restore({key: np.array(v) if isinstance(v, np.ndarray) else v for key, v in whole.state().items()})
@@ -180,17 +177,17 @@ def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help(monkeyp
         np.testing.assert_array_equal(value, restored.state()[key], err_msg=key)
 
 
-def test_a_larger_step_where_the_dual_point_lags(monkeypatch):
+def test_a_larger_step_where_the_dual_point_lags():
     Z = simulate(40, 40, random_state=2).Z
     alpha = 1.2 * np.sqrt(np.log(40) / 40)
-    iterations, steps = {}, []
-    for most in (scaled_splitting.LEAST_STEP, scaled_splitting.MOST_STEP):
-        monkeypatch.setattr(scaled_splitting, "MOST_STEP", most)
+    least, iterations, steps = Schedule.least_step, [], []
+    for schedule in (Schedule(most_step=least), Schedule()):
         learner = OnlineP(40, 2, alpha)
+        learner.solver = ScaledSplitting(schedule)
         for z in Z:
             learner.update_many(z[None])
             steps.append(learner.warm.step)
         assert learner.n_unmet == 0
-        iterations[most] = sum(record.n_iter for record in learner.records)
-    assert steps[:40] == [scaled_splitting.LEAST_STEP] * 40 and max(steps) > 2 * scaled_splitting.LEAST_STEP
-    assert iterations[scaled_splitting.MOST_STEP] < 0.8 * iterations[scaled_splitting.LEAST_STEP]
+        iterations.append(sum(record.n_iter for record in learner.records))
+    assert steps[:40] == [least] * 40 and max(steps) > 2 * least
+    assert iterations[1] < 0.8 * iterations[0]

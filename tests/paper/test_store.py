@@ -61,7 +61,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_the_fingerprint_follows_imports():
     regret, online = (sources(f"fantope.paper.experiments.{name}") for name in ("regret", "batch"))
-    assert "fantope.online.online_p" in regret and "fantope.kernels.online_p" in regret
+    assert "fantope.online.online_p" in regret and "fantope.kernels.squared_lr" in regret
     assert "fantope.online.online_p" not in online and "fantope.solvers.gradfps" in online
     # A package that loads its names on first use lists them in its stub.
     assert "fantope.coexpression.analysis.permutation" in sources("fantope.paper.experiments.application")

@@ -10,10 +10,9 @@ import numpy as np
 
 from fantope.eigen import one_blas_thread
 from fantope.online.base import State
-from fantope.online.certified_splitting import solve_subproblem
 from fantope.online.leader import Leader
-from fantope.online.scaled_splitting import Warm
-from fantope.online.subproblem import Certified, Subproblem
+from fantope.solvers.scaled_splitting import ScaledSplitting, Warm
+from fantope.solvers.scaled_splitting.subproblem import Certified, Subproblem
 from fantope.typing import Array
 
 RECORDS = 1000  # how many of the latest records are kept: storage must not grow with t
@@ -63,6 +62,7 @@ class OnlineP(Leader):
     """
 
     name = "online-p"
+    solver = ScaledSplitting()
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class OnlineP(Leader):
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
         tolerance = self.loosen * problem.tolerance
-        self._take(solve_subproblem(problem, self.warm, expected, tolerance, max_iter=self.max_iter))
+        self._take(self.solver.solve(problem, self.warm, expected, tolerance, max_iter=self.max_iter))
 
     def _take(self, found: Certified) -> None:
         self._vectors, self._weights = found.vectors.copy(), found.weights.copy()

@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.online.subproblem import SLACK, Certified, Subproblem
 from fantope.problem.certificate import dual_bound
 from fantope.problem.projection import assemble, project
 from fantope.prox.squared_lr import prox_squared_lr
+from fantope.solvers.scaled_splitting import Schedule
+from fantope.solvers.scaled_splitting.subproblem import Certified, Subproblem
 from fantope.typing import Array
 
 
@@ -57,7 +58,7 @@ def three_operator(
             D = (U + V3 - Y3) / step_size
             M = problem.S - 0.5 * (D + D.T)
             penalty = problem.penalty(M)
-            bound = min(bound, dual_bound(M, d, None, SLACK * tolerance, best[0]) + penalty)
+            bound = min(bound, dual_bound(M, d, None, Schedule.slack * tolerance, best[0]) + penalty)
             if bound - best[0] <= tolerance:
                 break
     assert best is not None

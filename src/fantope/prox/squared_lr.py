@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from fantope.kernels.online_p import entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
+from fantope.kernels.squared_lr import entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.typing import Array
 
@@ -133,7 +133,7 @@ def solve_norm(
     """Find N, write Y(N) in place, return N, the shift of the diagonal and the number of sweeps; V and Y are packed.
 
     Newton's method for log ‖u(N)‖_r − log N in log N, which is nearly straight; a bracket guards it. In the metric that
-    ``scale`` gives (:func:`fantope.kernels.online_p.lr_sweep`), and with the diagonal shifted until the trace is
+    ``scale`` gives (:func:`fantope.kernels.squared_lr.lr_sweep`), and with the diagonal shifted until the trace is
     ``trace``, if that is given; ``shift`` is then where to start.
     """
     m = 1.0 / (r - 1.0)

@@ -16,12 +16,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.kernels.online_p import dual_power_sum, lr_power_sum
+from fantope.kernels.squared_lr import dual_power_sum, lr_power_sum
 from fantope.problem.projection import assemble
 from fantope.prox.squared_lr import mirror_exponent
 from fantope.typing import Array
-
-SLACK = 0.02  # the part of a tolerance that proving the bound may cost
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from fantope.kernels.triangle import unpack
-from fantope.problem.near_projection import FantopeProjection, NearProjection
 from fantope.prox.simplex import capped_simplex
+from fantope.solvers.scaled_splitting.projections import ConeProjection, FantopeProjection
 
 
 def positive_part(G):
@@ -27,7 +27,7 @@ def test_the_error_falls_with_the_square_of_the_step(p, shift, size):
     rng = np.random.default_rng(1)
     A, B = rng.standard_normal((2, p, p)) / np.sqrt(p)
     G, B = size * (A + A.T + 2 * shift * np.eye(p)), B + B.T
-    projection = NearProjection()
+    projection = ConeProjection()
     X = projection.exact(G)
     np.testing.assert_allclose(X, positive_part(G), atol=1e-13)
     np.testing.assert_array_equal(X, X.T)
@@ -40,7 +40,7 @@ def test_the_error_falls_with_the_square_of_the_step(p, shift, size):
 
 
 def test_a_matrix_that_has_no_other_side():
-    projection = NearProjection()
+    projection = ConeProjection()
     G = -np.eye(8)
     np.testing.assert_array_equal(projection.exact(G), 0.0)
     np.testing.assert_array_equal(near(projection, np.full((8, 8), 0.1)), 0.0)
@@ -68,11 +68,11 @@ def test_the_projection_on_the_fantope(trace, shift):
 
 def test_a_rough_decomposition_is_single_precision_and_numbers_must_be_finite():
     G = np.diag(np.arange(-5.0, 5.0)) + 1e-3
-    rough = NearProjection().exact(G, rough=True)
+    rough = ConeProjection().exact(G, rough=True)
     error = np.abs(rough - positive_part(G)).max()
     assert 0.0 < error < 1e-5
     G[0, 0] = np.nan
     with pytest.raises(FloatingPointError, match="not finite"):
-        NearProjection().exact(G)
+        ConeProjection().exact(G)
     with pytest.raises(FloatingPointError, match="not finite"):
         FantopeProjection(2.0).exact(G)

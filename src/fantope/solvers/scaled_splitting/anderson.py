@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from fantope.kernels.anderson import combine, store
+from fantope.kernels.scaled_splitting.acceleration import combine, store
 from fantope.typing import Array
 
 RIDGE = 1e-8  # on the Gram matrix of unit vectors: differences of late iterates are nearly dependent

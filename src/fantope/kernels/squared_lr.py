@@ -1,4 +1,4 @@
-"""Sweeps over symmetric matrices for the subproblem of Online-P, most of them by their packed lower triangles.
+"""Sweeps for the squared ℓ_{r,r} norm of symmetric matrices, most of them over packed lower triangles.
 
 The prox of ``τ(λ‖·‖₁ + ‖·‖²_{r,r}/(2√t))`` splits, once the norm N of its result is known, into one equation per
 entry: ``u + c·u^e = b`` with ``b = |v| − τλ``, ``c = (τ/√t)N^{2−r}`` and ``e = r − 1 = 1/m``. In units of
@@ -224,37 +224,6 @@ def lr_power_sum(X, r):  # type: ignore[no-untyped-def]
 
 
 @parallel_from(TWO_CORES, fast=False)
-def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
-    """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y, packed, is zero: what an X that is not loses."""
-    p = len(X)
-    sums = np.zeros((p, 1))
-    for pair in prange((p + 1) // 2):  # a short row with a long one
-        for side in range(2):
-            i = abs(side * (p - 1) - np.int64(pair))
-            at, total = i * (i + 1) // 2, 0.0
-            for j in range(i + 1):
-                if Y[at + j] == 0.0 and X[i, j] != 0.0:
-                    x = abs(X[i, j])
-                    total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
-            sums[i, 0] = total
-    return in_order(sums)[0]
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def root_slopes(scale, V, Y, threshold, shift, m, out):  # type: ignore[no-untyped-def]
-    """Write √(∂y/∂v) of the Y that :func:`lr_sweep` made of V: u/(u + c·u^e/m) under the root, zero where Y is."""
-    for i in range(len(scale)):
-        at = i * (i + 1) // 2
-        for j in range(i + 1):
-            s = scale[i] * scale[j]
-            u = abs(Y[at + j])
-            v = V[at + j] - (shift * s if i == j else 0.0)
-            penalty = abs(v) - threshold * s - u
-            out[i, j] = math.sqrt(u / (u + max(penalty, 0.0) / m)) if u > 0.0 else 0.0
-            out[j, i] = out[i, j]
-
-
-@parallel_from(TWO_CORES, fast=False)
 def dual_power_sum(S, M, alpha, q):  # type: ignore[no-untyped-def]
     """Return Σ|w|^q of W = soft(D, alpha), what is left of D = S − M after U = clip(D, ±alpha).
 
@@ -275,95 +244,3 @@ def dual_power_sum(S, M, alpha, q):  # type: ignore[no-untyped-def]
                 M[j, i] = M[i, j]
             sums[i, 0] = total
     return in_order(sums)[0]
-
-
-@parallel_from(TWO_CORES)
-def reflect(out, Y, z, linear, lift):  # type: ignore[no-untyped-def]
-    """Write 2Y − z + linear − liftᵀ·lift, all packed, to both triangles of ``out``."""
-    p = len(out)
-    for pair in prange((p + 1) // 2):  # a short row with a long one
-        for side in range(2):
-            i = abs(side * (p - 1) - np.int64(pair))
-            at = i * (i + 1) // 2
-            for j in range(i + 1):
-                out[i, j] = 2.0 * Y[at + j] - z[at + j] + linear[at + j]
-            for a in range(len(lift)):
-                if lift[a, i] != 0.0:
-                    for j in range(i + 1):
-                        out[i, j] -= lift[a, i] * lift[a, j]
-            for j in range(i):
-                out[j, i] = out[i, j]
-
-
-@njit(cache=True, nogil=True)
-def _orthonormalise(rows, out):  # type: ignore[no-untyped-def]
-    """Write an orthonormal basis of the rows, by Gram-Schmidt, each twice: they are few."""
-    for a in range(len(rows)):
-        own = rows[a].copy()
-        for _ in range(2):
-            for b in range(a):
-                own -= (own @ out[b]) * out[b]
-        out[a] = own / max(np.sqrt(own @ own), 1e-300)
-
-
-@parallel_from(TWO_CORES)
-def lift_step(scale, Y, residual, lift, step, rows, rounds):  # type: ignore[no-untyped-def]
-    """Return P after a step of PPᵀ, P the ``lift``, towards where A ⪯ I for A = (Y + residual)∘ssᵀ, s the ``scale``.
-
-    PPᵀ ← step·(A + PPᵀ/step − I)₊, by subspace iteration from ``rows``; Y and residual are packed. Also returns the
-    rows for the next time, the leading one first, and the largest eigenvalue.
-    """
-    p, k, d = len(scale), len(rows), lift.shape[1]
-    scaled, images = np.empty((k, p)), np.empty((2, k, p))
-    start, end, image = rows.copy(), np.empty((k, p)), np.empty((k, p))
-    for _ in range(rounds):
-        for a in range(k):
-            for j in range(p):
-                scaled[a, j] = start[a, j] * scale[j]
-        for half in prange(2):
-            first, last = (0, int(HALF * p)) if half == 0 else (int(HALF * p), p)
-            own, x = images[half], np.empty(last)
-            own[:] = 0.0
-            for i in range(first, last):
-                at = i * (i + 1) // 2
-                for j in range(i + 1):
-                    x[j] = Y[at + j] + residual[at + j]
-                for a in range(k):
-                    total, here = 0.0, scaled[a, i]
-                    for j in range(i):
-                        total += x[j] * scaled[a, j]
-                    for j in range(i):
-                        own[a, j] += x[j] * here
-                    own[a, i] += total + x[i] * here
-        for a in range(k):
-            for j in range(p):
-                image[a, j] = scale[j] * (images[0, a, j] + images[1, a, j])
-            for b in range(d):
-                across = 0.0
-                for j in range(p):
-                    across += start[a, j] * lift[j, b]
-                for j in range(p):
-                    image[a, j] += across / step * lift[j, b]
-        _orthonormalise(image, end)
-        rows, start = start, end.copy()
-    values, C = np.linalg.eigh(np.dot(rows, image.T))
-    turned = np.ascontiguousarray(C.T)
-    new, leading = np.dot(turned, rows), np.dot(turned, end)[::-1].copy()
-    for a in range(1, k):
-        new[a] *= np.sqrt(step * max(values[a] - 1.0, 0.0))
-    new = np.ascontiguousarray(new[:0:-1].T)
-    # P is known up to a rotation: the one nearest to the last P, so that P changes as smoothly as PPᵀ does.
-    left, _, right = np.linalg.svd(np.dot(new.T, lift))
-    return np.dot(new, np.dot(left, right)), leading, values[k - 1]
-
-
-@parallel_from(TWO_CORES)
-def dual_matrix(G, X, units, rho, level, lift, M):  # type: ignore[no-untyped-def]
-    """Write M = level·I + ρ(G − X)/units + lift·liftᵀ; all are symmetric."""
-    for i in prange(len(M)):
-        for j in range(len(M)):
-            M[i, j] = rho * (G[i, j] - X[i, j]) / units[i, j]
-        for b in range(lift.shape[1]):
-            for j in range(len(M)):
-                M[i, j] += lift[i, b] * lift[j, b]
-        M[i, i] += level

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from fantope.kernels.first_order import project_near
+from fantope.kernels.scaled_splitting.products import project_near
 from fantope.kernels.triangle import pack
 from fantope.problem.projection import assemble
 from fantope.prox.simplex import capped_simplex_shift
@@ -39,7 +39,7 @@ class FantopeProjection:
         return assemble(V[:, weights > 0.0], weights[weights > 0.0])
 
 
-class NearProjection:
+class ConeProjection:
     """Projections on the cone of semidefinite matrices: Σ max(γ, 0)vvᵀ, for matrices near each other.
 
     A decomposition G₀ = V diag(γ) Vᵀ also gives the derivative of the projection at G₀: an entry of Vᵀ(G − G₀)V counts

@@ -12,31 +12,25 @@ where W is zero where Y is: a few steps of conjugate gradients for Λ.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 import scipy.linalg
 
-from fantope.kernels.first_order import masked_congruence
-from fantope.kernels.online_p import dual_matrix, loss_on_zeros, root_slopes
+from fantope.kernels.scaled_splitting.products import masked_congruence
 from fantope.kernels.triangle import unpack
-from fantope.online.scaled_splitting import Splitting
-from fantope.online.subproblem import SLACK, Certified
 from fantope.problem.certificate import claimed_bound, dual_bound
+from fantope.solvers.scaled_splitting.iteration import Splitting
+from fantope.solvers.scaled_splitting.schedule import Schedule
+from fantope.solvers.scaled_splitting.subproblem import Certified
 from fantope.typing import AnyArray, Array
-
-FULL = 0.01  # of the tolerance: where the multiplier of X ⪯ I is above it, X gets an eigenvalue of 1
-STEPS = 30  # of conjugate gradients, at most, …
-ACCURACY = 0.05  # … or until the residual is this part of the right-hand side
-RIDGE = 0.003  # on the operator: directions that hardly anything but zeros could change are left to the rounding
 
 
 class Recovery:
     """What an answer from the present iterates would be worth, and the answer; X must come from a decomposition.
 
-    The dual point is M = S − D = θI − ρG₋ + PPᵀ. X, scaled to trace d, is on its leading face, but for what P asks of
-    it: all that X loses is in the norms.
+    X, scaled to trace d, is on the leading face of the dual point M, but for what P asks of it: all that X loses is in
+    the norms.
 
     Attributes
     ----------
@@ -50,39 +44,34 @@ class Recovery:
 
     def __init__(self, run: Splitting) -> None:
         problem, self.run = run.problem, run
-        self.M = np.empty_like(run.G)
-        dual_matrix(run.G, run.X, run.units, run.rho, run.rho * run.shift, run.lift, self.M)
+        self.M = run.dual_point()
         self.penalty = problem.penalty(self.M)
-        X = run.X * run.units
+        X = run.X * run.metric.units
         trace = float(X.trace())
         X *= problem.n_components / trace if trace > 0.0 else 1.0
         self.loss = self.penalty + float(np.vdot(self.M, X)) - problem.objective(X)
-        c = run.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
-        zeros = loss_on_zeros(X, run.Y, problem.S - self.M, problem.alpha, c, problem.r)
-        self.off_zeros = max(self.loss - float(zeros), 1e-300)
-        self.claim = problem.n_components * run.level + float((run.cap**2).sum()) + self.penalty
+        self.off_zeros = max(self.loss - run.loss_on_zeros(X, problem.S - self.M), 1e-300)
+        self.claim = problem.n_components * run.level + float((run.lift**2).sum()) + self.penalty
 
     def feasible(self, tolerance: float, complete: bool) -> Certified:
         """Return a point of the Fantope, from X or from Y completed, with no bound yet."""
-        run, problem, X = self.run, self.run.problem, self.run.X
+        run, d, X = self.run, self.run.problem.n_components, self.run.X
         if complete:
-            weights = np.empty(X.shape, np.float32)
-            m = 1.0 / (problem.r - 1.0)
-            root_slopes(run.scale, run.z, run.Y, problem.alpha / run.rho, run.shift, m, weights)
-            X = completed(unpack(run.Y, len(X)), X, run.null, weights)
-        n_full = int(np.count_nonzero(np.linalg.svd(run.cap, compute_uv=False) ** 2 > FULL * tolerance))
-        return Certified.of(problem, *rounded(X * run.units, problem.n_components, n_full), tolerance)
+            X = completed(unpack(run.Y, len(X)), X, run.null, run.root_slopes(), run.schedule)
+        excess = np.linalg.svd(run.lift, compute_uv=False) ** 2
+        n_full = int(np.count_nonzero(excess > run.schedule.full * tolerance))
+        return Certified.of(run.problem, *rounded(X * run.metric.units, d, n_full), tolerance)
 
     def proven(self, found: Certified) -> Certified:
         """Return ``found`` with the bound that M gives."""
-        slack, problem = SLACK * found.tolerance, self.run.problem
-        bound = claimed_bound(self.M, self.run.level, self.run.cap, slack)
+        slack, problem = self.run.schedule.slack * found.tolerance, self.run.problem
+        bound = claimed_bound(self.M, self.run.level, self.run.lift, slack)
         if bound is None:
             bound = dual_bound(self.M, problem.n_components, slack=slack, below=found.objective)
         return replace(found, bound=bound + self.penalty, dual=problem.S - self.M)
 
 
-def completed(Y: Array, X: Array, null: AnyArray, weights: AnyArray) -> Array:
+def completed(Y: Array, X: Array, null: AnyArray, weights: AnyArray, schedule: Schedule) -> Array:
     """Return Y + E, with the zeros of ``weights``; ``null`` are the vectors of V, as columns, in single precision.
 
     Single precision is enough for a correction that is as small as X − Y.
@@ -95,12 +84,12 @@ def completed(Y: Array, X: Array, null: AnyArray, weights: AnyArray) -> Array:
     E = np.empty_like(W)
     right = null.T @ (X - Y).astype(np.float32) @ null
     found, step, size = np.zeros_like(right), right, float(np.vdot(right, right))
-    enough = (ACCURACY**2) * size
-    for _ in range(STEPS):
+    enough = (schedule.completion_accuracy**2) * size
+    for _ in range(schedule.completion_steps):
         if size <= enough:
             break
         image = masked_congruence(E, V, W, step)
-        image += RIDGE * step
+        image += schedule.completion_ridge * step
         length = size / float(np.vdot(step, image))
         found, right = found + length * step, right - length * image
         size, before = float(np.vdot(right, right)), size

@@ -1,0 +1,71 @@
+"""Single passes over symmetric matrices; Y and z are packed lower triangles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from fantope.kernels.build import FAST, TWO_CORES, in_order, parallel_from
+
+
+@parallel_from(TWO_CORES)
+def reflect(out, Y, z, linear, lift):  # type: ignore[no-untyped-def]
+    """Write 2Y − z + linear − liftᵀ·lift, all packed, to both triangles of ``out``."""
+    p = len(out)
+    for pair in prange((p + 1) // 2):  # a short row with a long one
+        for side in range(2):
+            i = abs(side * (p - 1) - np.int64(pair))
+            at = i * (i + 1) // 2
+            for j in range(i + 1):
+                out[i, j] = 2.0 * Y[at + j] - z[at + j] + linear[at + j]
+            for a in range(len(lift)):
+                if lift[a, i] != 0.0:
+                    for j in range(i + 1):
+                        out[i, j] -= lift[a, i] * lift[a, j]
+            for j in range(i):
+                out[j, i] = out[i, j]
+
+
+@parallel_from(TWO_CORES)
+def dual_matrix(G, X, units, rho, level, lift, M):  # type: ignore[no-untyped-def]
+    """Write M = level·I + ρ(G − X)/units + lift·liftᵀ; all are symmetric."""
+    for i in prange(len(M)):
+        for j in range(len(M)):
+            M[i, j] = rho * (G[i, j] - X[i, j]) / units[i, j]
+        for b in range(lift.shape[1]):
+            for j in range(len(M)):
+                M[i, j] += lift[i, b] * lift[j, b]
+        M[i, i] += level
+
+
+@parallel_from(TWO_CORES, fast=False)
+def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
+    """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y, packed, is zero: what an X that is not loses."""
+    p = len(X)
+    sums = np.zeros((p, 1))
+    for pair in prange((p + 1) // 2):  # a short row with a long one
+        for side in range(2):
+            i = abs(side * (p - 1) - np.int64(pair))
+            at, total = i * (i + 1) // 2, 0.0
+            for j in range(i + 1):
+                if Y[at + j] == 0.0 and X[i, j] != 0.0:
+                    x = abs(X[i, j])
+                    total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
+            sums[i, 0] = total
+    return in_order(sums)[0]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def root_slopes(scale, V, Y, threshold, shift, m, out):  # type: ignore[no-untyped-def]
+    """Write √(∂y/∂v) of the Y that :func:`lr_sweep` made of V: u/(u + c·u^e/m) under the root, zero where Y is."""
+    for i in range(len(scale)):
+        at = i * (i + 1) // 2
+        for j in range(i + 1):
+            s = scale[i] * scale[j]
+            u = abs(Y[at + j])
+            v = V[at + j] - (shift * s if i == j else 0.0)
+            penalty = abs(v) - threshold * s - u
+            out[i, j] = math.sqrt(u / (u + max(penalty, 0.0) / m)) if u > 0.0 else 0.0
+            out[j, i] = out[i, j]

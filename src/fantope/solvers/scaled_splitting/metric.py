@@ -1,0 +1,101 @@
+"""What one subproblem leaves for the next, and the metric that follows from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from fantope.prox.squared_lr import lr_norm
+from fantope.solvers.scaled_splitting.schedule import Schedule
+from fantope.solvers.scaled_splitting.subproblem import Subproblem
+from fantope.typing import Array
+
+SAMPLE = 10_000  # non-zeros from which the median curvature is taken
+
+
+@dataclass
+class Warm:
+    """What one subproblem leaves for the next.
+
+    Attributes
+    ----------
+    Y, D : (p, p) arrays
+        The sparse iterate and a subgradient of the norms at it.
+    theta : float
+        Multiplier of the trace.
+    lift : (p, d) array
+        P: PPᵀ is the multiplier of X ⪯ I.
+    norm : float
+        ‖Y‖_{r,r}.
+    plain : int
+        For how many subproblems to come the plain metric is taken at once.
+    excess : float
+        How many times what X loses where Y is not zero the gap of Y, completed, was the last time.
+    step : float
+        ρ as a multiple of the median curvature.
+    """
+
+    Y: Array
+    D: Array
+    theta: float
+    lift: Array
+    norm: float
+    plain: int = 0
+    excess: float = 1.5
+    step: float = Schedule.least_step
+
+    @classmethod
+    def cold(cls, problem: Subproblem) -> Warm:
+        """Start from the multiple of S that has the right trace; S must not be zero."""
+        S, d = problem.S, problem.n_components
+        Y = S * (d / S.trace())
+        norm = lr_norm(Y, problem.r)
+        slope = norm ** (2.0 - problem.r) / math.sqrt(problem.t) * np.abs(Y) ** (problem.r - 1.0)
+        D = np.sign(Y) * (problem.alpha + slope)
+        return cls(Y, D, float(np.vdot(S - D, Y)) / d, np.zeros((len(S), d)), norm)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """ρ Σ (x_ij/(s_i s_j))², with s_i a power of the expected X_ii.
+
+    Attributes
+    ----------
+    scale : (p,) array
+        The s_i.
+    units : (p, p) array
+        s sᵀ.
+    rho : float
+    expected : (p,) array
+        The X_ii that it was made for.
+    """
+
+    scale: Array
+    units: Array
+    rho: float
+    expected: Array
+
+    @classmethod
+    def plain(cls, problem: Subproblem, schedule: Schedule) -> Metric:
+        """Return the metric that treats all entries alike."""
+        ones = np.ones(len(problem.S))
+        return cls(ones, np.outer(ones, ones), schedule.plain_step * float(problem.S.trace()), ones)
+
+    @classmethod
+    def following(cls, problem: Subproblem, warm: Warm, expected: Array, schedule: Schedule) -> Metric:
+        """Return the metric in which the curvature of most entries is within a small factor of ρ."""
+        scale = np.maximum(expected / expected.mean(), schedule.floor) ** ((2.0 - problem.r) / 4.0)
+        some = np.flatnonzero(warm.Y)
+        some = some[:: 1 + len(some) // SAMPLE]
+        row, column = np.divmod(some, len(scale))
+        curvature = np.abs(warm.Y.ravel()[some]) ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2
+        curvature *= (problem.r - 1.0) * warm.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
+        return cls(scale, np.outer(scale, scale), warm.step * float(np.median(curvature)), expected)
+
+    def off(self, diagonal: Array, floor: float) -> float:
+        """Return how far the diagonal of a Y in this metric is from the one expected, as a factor's logarithm."""
+        least = floor * self.expected.mean()
+        found = np.maximum(diagonal * self.scale**2, least)
+        return float(np.median(np.abs(np.log(found / np.maximum(self.expected, least)))))

@@ -1,0 +1,109 @@
+"""Every constant of the method in one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When to decompose, when to look for an answer, when to change the metric, and how far to step.
+
+    A residual is ‖X − Y‖ in the metric. The values were chosen on streams of the paper's model at p = 400.
+
+    Attributes
+    ----------
+    first_inner, more_inner, most_inner : int
+        Steps to first order after the first decomposition, more after each further one, at most so many: the
+        first-order model holds longer the closer the iterates are to each other.
+    inner_fall : float
+        A residual that has fallen to this part of the one at the last decomposition asks for the next one.
+    rough_above : float
+        Residual above which a decomposition is in single precision, which takes half the time.
+    review, later_reviews : int, tuple of int
+        Iterations after which the metric is set anew: X_ii is a guess at first and known well enough after nine.
+    review_off : float
+        A later review changes the metric only if the median of |log(Y_ii/expected)| is above this.
+    least_expected : float
+        Of what was expected: an X_ii that is smaller for the moment counts as this much.
+    floor : float
+        Of the mean: an expected X_ii below it counts as this much.
+    give_up, rest : int
+        Iterations in a metric of its own before the plain one takes over, for this many further subproblems.
+    lost : float
+        A residual this many times the least one is not coming back.
+    least_step, most_step : float
+        ρ as a multiple of the median curvature of the norm; larger where the dual point lags behind.
+    even, most_change : float
+        The dual point's path as a multiple of Y's at which ρ stays as it is, and the largest factor of its change
+        from one subproblem to the next.
+    plain_step : float
+        ρ of the plain metric as a multiple of tr S.
+    memory : int
+        Differences that the acceleration keeps.
+    norm_tol, plain_norm_tol : float
+        Relative accuracy of ‖Y‖_{r,r} as a multiple of the residual; the plain splitting has a proof to keep.
+    cap_step : float
+        Step of the multiplier PPᵀ of X ⪯ I as a multiple of the one that would remove the excess at once.
+    cap_rounds, first_cap_rounds : int
+        Rounds of subspace iteration for the largest eigenvalues of X, and where nothing is known of them yet.
+    far_below, cap_rest : float, int
+        Below this largest eigenvalue X ⪯ I is not looked at for so many steps.
+    cap_scale : float
+        Scale of P in the accelerated vector, next to z.
+    good : float
+        Of the tolerance: an expected gap below it is worth a trial.
+    loss_power : float
+        The residual falls about as this power of what X loses.
+    look_from, look_part : float
+        What X loses is looked at below this multiple of the residual hoped for, or below this part of the residual of
+        the last look.
+    next_trial : float
+        Of the residual of a trial: the next one is not before it has fallen to this.
+    slack : float
+        The part of a tolerance that proving the bound may cost.
+    full : float
+        Of the tolerance: where the multiplier of X ⪯ I is above it, the answer gets an eigenvalue of 1.
+    completion_steps, completion_accuracy, completion_ridge : int, float, float
+        Conjugate gradients for the completion of Y: the most steps, the residual to stop at as a part of the right-hand
+        side, and what is added to the operator: directions that hardly anything but zeros could change are left to the
+        rounding.
+    """
+
+    first_inner: int = 3
+    more_inner: int = 2
+    most_inner: int = 12
+    inner_fall: float = 0.05
+    rough_above: float = 1e-5
+    review: int = 9
+    later_reviews: tuple[int, ...] = (30, 60, 120, 240)
+    review_off: float = 0.5
+    least_expected: float = 0.03
+    floor: float = 1e-6
+    give_up: int = 600
+    rest: int = 3
+    lost: float = 1e3
+    least_step: float = 3.0
+    most_step: float = 300.0
+    even: float = 3.0
+    most_change: float = 1.5
+    plain_step: float = 2.0
+    memory: int = 10
+    norm_tol: float = 100.0
+    plain_norm_tol: float = 1e-3
+    cap_step: float = 0.25
+    cap_rounds: int = 2
+    first_cap_rounds: int = 20
+    far_below: float = 0.8
+    cap_rest: int = 5
+    cap_scale: float = 1e-2
+    good: float = 0.7
+    loss_power: float = 0.7
+    look_from: float = 5.0
+    look_part: float = 0.2
+    next_trial: float = 0.9
+    slack: float = 0.02
+    full: float = 0.01
+    completion_steps: int = 30
+    completion_accuracy: float = 0.05
+    completion_ridge: float = 0.003
