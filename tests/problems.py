@@ -206,10 +206,11 @@ def independent_bracket(instance: Instance, X: object, U: Array) -> Bracket:
     return Bracket(objective, float(np.linalg.eigvalsh(S - U)[-d:].sum()))
 
 
-def assert_certified(instance: Instance, sol: object, tol: float = 0.0) -> Bracket:
+def assert_certified(instance: Instance, sol: object, tol: float = 0.0, tight: bool = True) -> Bracket:
     """Check that the reported bracket is what X and U prove: never better, and worse by rounding and slack only.
 
-    Bounds of large matrices may be loose by a tenth of the tolerance ``tol`` that was asked for.
+    Bounds of large matrices may be loose by a tenth of the tolerance ``tol`` that was asked for; the answer to an
+    interrupt before the first certificate is not ``tight``.
     """
     everything = np.arange(len(instance.S))
     found = independent_bracket(instance, sol.projection, sol.dual.block(everything, everything))  # type: ignore[attr-defined]
@@ -218,6 +219,6 @@ def assert_certified(instance: Instance, sol: object, tol: float = 0.0) -> Brack
     assert abs(sol.objective - found.objective) <= rounding  # type: ignore[attr-defined]
     assert found.dual_bound <= sol.dual_bound + rounding  # type: ignore[attr-defined]
     slack = 0.12 * max(width, tol * abs(found.objective))
-    assert sol.dual_bound <= found.dual_bound + slack + rounding  # type: ignore[attr-defined]
+    assert sol.dual_bound <= found.dual_bound + slack + rounding or not tight  # type: ignore[attr-defined]
     assert found.objective <= found.dual_bound + rounding
     return found

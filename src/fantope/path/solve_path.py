@@ -11,10 +11,10 @@ import numpy as np
 
 from fantope.operators import Covariance, DenseCovariance
 from fantope.problem.decomposition import decompose
-from fantope.solvers import Solution, Status
+from fantope.solvers import Solution
 from fantope.solvers.base import Solver
 from fantope.solvers.result import Record
-from fantope.solvers.solve import choose_solver, solve_parts
+from fantope.solvers.solve import Interrupted, choose_solver, solve_parts
 from fantope.solvers.validation import (
     check_covariance,
     check_max_iter,
@@ -38,9 +38,12 @@ class Path:
     Attributes
     ----------
     solutions : tuple of Solution
+    interrupted : bool
+        Whether Ctrl-C ended it early.
     """
 
     solutions: tuple[Solution, ...]
+    interrupted: bool = False
 
     @property
     def alphas(self) -> Array:
@@ -132,8 +135,9 @@ def solve_path(
     Returns
     -------
     Path
-        Ctrl-C ends it early: the solutions so far are returned, and one that was under way has status INTERRUPTED. A
-        penalty whose problem memory cannot hold ends it too, with a warning.
+        Ctrl-C ends it early: the solutions so far are returned, ``interrupted`` is True, and a solution that was under
+        way has status INTERRUPTED; before the first one, ``KeyboardInterrupt`` is raised. A penalty whose problem
+        memory cannot hold ends it too, with a warning.
 
     Examples
     --------
@@ -151,30 +155,43 @@ def solve_path(
     if alphas is None and max_variables is None:
         max_variables = DEFAULT_MAX_VARIABLES
     grid = _grid(covariance, alphas, n_alphas)
-    labels_at = _labels(covariance, float(grid[-1]))
     solutions: list[Solution] = []
-    for alpha in grid:
+    interrupted = False
+    try:
+        for solution in walk(covariance, d, grid, tol, max_iter, chosen, callback):
+            if max_variables is not None and len(solution.support) > max_variables and solutions:
+                break
+            solutions.append(solution)
+    except KeyboardInterrupt as stop:
+        interrupted = True
+        if isinstance(stop, Interrupted):
+            solutions.append(stop.solution())
+        if not solutions:
+            raise
+    except MemoryError as error:
+        if not solutions:
+            raise
+        warnings.warn(f"The path ends at alpha = {solutions[-1].alpha:g}: {error}", RuntimeWarning, stacklevel=2)
+    return Path(tuple(solutions), interrupted)
+
+
+def walk(
+    S: Covariance,
+    n_components: int,
+    alphas: Array,
+    tol: float,
+    max_iter: int | None,
+    solver: Solver,
+    callback: Callable[[float, Record], object] | None = None,
+) -> Iterator[Solution]:
+    """Yield the solutions for distinct falling ``alphas``; Ctrl-C and a lack of memory are raised as what they are."""
+    labels_at = _labels(S, float(alphas[-1]))
+    last: Solution | None = None
+    for alpha in alphas:
         report = None if callback is None else _bind(callback, float(alpha))
-        try:
-            parts = decompose(covariance, d, float(alpha), labels_at(float(alpha)))
-            solution = solve_parts(
-                covariance, parts, chosen, tol, max_iter, init=solutions[-1] if solutions else None, callback=report
-            )
-        except KeyboardInterrupt:  # outside the solver, which keeps its own best answer
-            if not solutions:
-                raise
-            break
-        except MemoryError as error:
-            if not solutions:
-                raise
-            warnings.warn(f"The path ends at alpha = {solutions[-1].alpha:g}: {error}", RuntimeWarning, stacklevel=2)
-            break
-        if max_variables is not None and len(solution.support) > max_variables and solutions:
-            break
-        solutions.append(solution)
-        if solution.status is Status.INTERRUPTED:
-            break
-    return Path(tuple(solutions))
+        parts = decompose(S, n_components, float(alpha), labels_at(float(alpha)))
+        last = solve_parts(S, parts, solver, tol, max_iter, init=last, callback=report)
+        yield last
 
 
 def _bind(callback: Callable[[float, Record], object], alpha: float) -> Callable[[Record], object]:

@@ -3,6 +3,9 @@
 Each is a search over alpha. ‖X‖₁ falls in alpha, and so, nearly always, do the number of variables and the variance
 explained; every solution on the way is certified and warm-started from the last one, and few of them need a new scan of
 the data.
+
+Ctrl-C ends a search: the best of the solutions so far is returned, with status INTERRUPTED; before the first one is
+there, ``KeyboardInterrupt`` is raised.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from fantope.problem.decomposition import decompose
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, repair
 from fantope.solvers import Solution, Status
-from fantope.solvers.solve import choose_solver, solve_parts
+from fantope.solvers.solve import Interrupted, choose_solver, solve_parts
 from fantope.solvers.validation import check_covariance, check_n_components, check_nonnegative, check_tol, smallest_tol
 from fantope.typing import IntArray
 
@@ -78,8 +81,9 @@ def solve_for_size(S: Any, n_components: int, n_variables: int, *, tol: float = 
         raise ValueError(
             f"n_variables must be a whole number from {d} (n_components) to {covariance.size}, got {n_variables!r}."
         )
-    tried = _search(covariance, d, tol, lambda solution: len(solution.support) - int(n_variables))
-    return min(tried, key=lambda solution: (abs(len(solution.support) - n_variables), -solution.alpha))
+    tried, mark = _search(covariance, d, tol, lambda solution: len(solution.support) - int(n_variables))
+    found = min(tried, key=lambda solution: (abs(len(solution.support) - n_variables), -solution.alpha))
+    return mark(found)
 
 
 def solve_for_norm(S: Any, n_components: int, norm: float, *, tol: float = 1e-3) -> ConstrainedSolution:
@@ -94,19 +98,23 @@ def solve_for_norm(S: Any, n_components: int, norm: float, *, tol: float = 1e-3)
         raise ValueError(f"norm must be at least n_components, {d} (‖X‖₁ ≥ tr X = {d}), got {norm:g}.")
     tol = check_tol(tol, covariance.size)
     # Twice as accurate as asked for: what the resolution of alpha and a mixture add stays within tol.
-    tried = _search(covariance, d, max(0.5 * tol, smallest_tol(covariance.size)), lambda found: _norm(found) - norm)
+    finer = max(0.5 * tol, smallest_tol(covariance.size))
+    tried, mark = _search(covariance, d, finer, lambda found: _norm(found) - norm)
     bound = min(solution.dual_bound + solution.alpha * norm for solution in tried)
 
     def constrained(solution: Solution) -> ConstrainedSolution:
-        return ConstrainedSolution(solution, norm, _norm(solution), _inner(solution), bound)
+        return ConstrainedSolution(mark(solution), norm, _norm(solution), _inner(solution), bound)
 
     # The first solution is that of alpha_max, whose norm is d.
     within = [solution for solution in tried if _norm(solution) <= norm * (1 + 1e-9)]
     beyond = [solution for solution in tried if _norm(solution) > norm]
     found = max((constrained(solution) for solution in within), key=lambda candidate: candidate.objective)
-    if beyond and found.gap > 0.1 * tol:
+    if beyond and found.gap > 0.1 * tol and found.solution.status is not Status.INTERRUPTED:
         nearest = min(within, key=lambda solution: solution.alpha), max(beyond, key=lambda solution: solution.alpha)
-        mixed = _mixture(covariance, *nearest, norm)
+        try:
+            mixed = _mixture(covariance, *nearest, norm)
+        except KeyboardInterrupt:
+            return replace(found, solution=replace(found.solution, status=Status.INTERRUPTED))
         if mixed is not None and _norm(mixed) <= norm * (1 + 1e-9) and _inner(mixed) > found.objective:
             found = constrained(mixed)
     return found
@@ -144,12 +152,12 @@ def solve_for_variance(S: Any, n_components: int, share: float, *, tol: float = 
     if share >= 1:
         raise ValueError(f"share must be between 0 and 1, got {share:g}; only alpha = 0, ordinary PCA, reaches 1.")
     wanted = share * leading_variance(covariance, d)
-    tried = _search(covariance, d, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
-    # None explains enough if the search was interrupted, or if the share is closer to 1 than tol: then the best one.
+    tried, mark = _search(covariance, d, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
+    # None explains enough if Ctrl-C came, or if the share is closer to 1 than tol: then the best one.
     enough = [solution for solution in tried if solution.explained_variance.sum() >= wanted] or [
         max(tried, key=lambda solution: float(solution.explained_variance.sum()))
     ]
-    return min(enough, key=lambda solution: (len(solution.support), -solution.alpha))
+    return mark(min(enough, key=lambda solution: (len(solution.support), -solution.alpha)))
 
 
 def leading_variance(S: Covariance, n_components: int) -> float:
@@ -176,17 +184,34 @@ def _labels(S: Covariance) -> Callable[[float], IntArray]:
     return labels_at
 
 
-def _interrupted(tried: list[Solution]) -> bool:
-    return tried[-1].status is Status.INTERRUPTED
+def _search(
+    S: Covariance, d: int, tol: float, excess: Callable[[Solution], float]
+) -> tuple[list[Solution], Callable[[Solution], Solution]]:
+    """Return all solutions of a search that Ctrl-C may have ended, and a function that marks a solution if it has."""
+    tried: list[Solution] = []
+    try:
+        _bisect(S, d, check_tol(tol, S.size), excess, tried)
+    except KeyboardInterrupt as stop:
+        # A solution that was under way says little about its alpha; finished ones are better if there are any.
+        if not tried and isinstance(stop, Interrupted):
+            tried.append(stop.solution())
+        if not tried:
+            raise
+        return tried, lambda solution: replace(solution, status=Status.INTERRUPTED)
+    return tried, lambda solution: solution
 
 
-def _search(S: Covariance, d: int, tol: float, excess: Callable[[Solution], float]) -> list[Solution]:
-    """Bisect on alpha for a change of sign of ``excess``, which is positive for small alphas; return all solutions."""
-    tol = check_tol(tol, S.size)
+def _bisect(S: Covariance, d: int, tol: float, excess: Callable[[Solution], float], tried: list[Solution]) -> None:
+    """Bisect on alpha for a change of sign of ``excess``, which is positive for small alphas; all solutions are kept.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On Ctrl-C; the solutions until then are in ``tried``.
+    """
     solver = choose_solver("auto")
     top = S.largest_off_diagonal()
     labels_at = _labels(S)
-    tried: list[Solution] = []
 
     def at(alpha: float) -> float:
         init = min(tried, key=lambda solution: abs(solution.alpha - alpha)) if tried else None
@@ -195,19 +220,18 @@ def _search(S: Covariance, d: int, tol: float, excess: Callable[[Solution], floa
 
     high, low = top, top
     if at(high) >= 0 or top == 0:
-        return tried
+        return
     # Walk down before bisecting: small alphas are the expensive ones.
-    while low > RESOLUTION * top and not _interrupted(tried):
+    while low > RESOLUTION * top:
         high, low = low, 0.9 * low
         if at(low) >= 0:
             break
     else:
         at(0.0)
-        return tried
-    while high - low > RESOLUTION * top and len(tried) < MAX_SOLVES and not _interrupted(tried):
+        return
+    while high - low > RESOLUTION * top and len(tried) < MAX_SOLVES:
         middle = 0.5 * (low + high)
         found = at(middle)
         if found == 0:
             break
         low, high = (middle, high) if found > 0 else (low, middle)
-    return tried

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fantope.path import solve_path
+from fantope.path.solve_path import walk
+from fantope.solvers import ActiveSet
+from fantope.solvers.validation import check_covariance, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
 Rule = Literal["1se", "best"]
@@ -57,9 +59,7 @@ class CrossValidation:
         return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(folds))
 
 
-def fold_scores(
-    S: Any, explained: Explained, n_components: int, alphas: Array, tol: float, **options: Any
-) -> tuple[Array, IntArray]:
+def fold_scores(S: Any, explained: Explained, n_components: int, alphas: Array, tol: float) -> tuple[Array, IntArray]:
     """Return the held-out score and the number of variables of each alpha, for one fold.
 
     Parameters
@@ -72,13 +72,12 @@ def fold_scores(
     alphas : (k,) array
         Falling.
     tol : float
-    **options
-        For :func:`fantope.solve_path`.
     """
-    path = solve_path(S, n_components, alphas, tol=tol, **options)
-    if len(path) < len(alphas):  # Ctrl-C ends a path early
-        raise KeyboardInterrupt
-    return np.array([explained(solution.components) for solution in path]), path.n_active
+    S = check_covariance(S)
+    d, tol = check_n_components(n_components, S.size), check_tol(tol, S.size)
+    path = list(walk(S, d, alphas, tol, None, ActiveSet()))
+    sizes = np.array([len(solution.support) for solution in path], dtype=np.intp)
+    return np.array([explained(solution.components) for solution in path]), sizes
 
 
 def choose(alphas: Array, scores: Array, rule: Rule) -> int:

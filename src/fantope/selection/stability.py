@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fantope.operators import covariance
-from fantope.solvers import solve
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array, IntArray
 
 
@@ -91,7 +91,8 @@ def stability_selection(
     counts = np.zeros(p)
     for _ in range(n_subsamples):
         rows = np.sort(rng.permutation(n)[: n // 2])
-        counts[solve(covariance(values[rows], kind=kind), n_components, alpha, tol=tol).support] += 1.0
+        S = covariance(values[rows], kind=kind)
+        counts[solve_to_the_end(S, n_components, alpha, tol=tol).support] += 1.0
     frequency = counts / n_subsamples
     size = float(frequency.sum())
     return Stability(

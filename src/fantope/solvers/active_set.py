@@ -22,7 +22,7 @@ from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.iterate import iterate
+from fantope.solvers.iterate import Run, RunInterrupted, iterate
 from fantope.solvers.result import Status
 from fantope.typing import Array, IntArray
 
@@ -106,11 +106,13 @@ class ActiveSet:
         active = state.active
         inner = Problem(np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha)
         every = CHECK_EVERY if len(active) <= MANY else CHECK_MANY_EVERY
-        run = iterate(
-            Admm(step_size=self.step_size, check_every=every), inner, tol=state.tol, max_iter=budget, start=state.start
-        )
+        admm = Admm(step_size=self.step_size, check_every=every)
+        try:
+            run = iterate(admm, inner, tol=state.tol, max_iter=budget, start=state.start)
+        except RunInterrupted as stop:
+            raise RunInterrupted(_lifted(stop.run, active, problem.size)) from None
         if run.X is None or run.dual is None:
-            raise KeyboardInterrupt if run.status is Status.INTERRUPTED else FloatingPointError
+            raise FloatingPointError
         # The certificate of the inner run may pair different iterations; the warm start needs the last one.
         Y, W = run.state.split(inner.alpha)
         W *= run.state.rho
@@ -121,8 +123,6 @@ class ActiveSet:
         state.X = run.X.lifted(active)
         state.dual = ExtendedDual(problem.alpha, active, U)
         state.pending = True
-        if run.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
         # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
@@ -202,3 +202,11 @@ class ActiveSet:
         if not state.pending:
             return Candidate(None, None, len(state.active))
         return Candidate(state.X, state.dual, len(state.active))
+
+
+def _lifted(run: Run, active: IntArray, size: int) -> Run:
+    """Return what a run on the active variables has proved for all of them: X, and its bound if they are all."""
+    found = Run(X=None if run.X is None else run.X.lifted(active))
+    if len(active) == size:
+        found.dual, found.dual_bound = run.dual, run.dual_bound
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fantope.eigen import one_blas_thread
-from fantope.problem.certificate import certify, relative_gap
+from fantope.problem.certificate import certify, feasible_objective, relative_gap
 from fantope.problem.dual import ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, pinch
@@ -43,18 +43,56 @@ class Run:
         """Certify a candidate and keep whichever of its two sides is better; False if it is not finite."""
         assert candidate.X is not None and candidate.dual is not None
         X = pinch(candidate.X, problem.labels)
-        found = certify(problem, X, candidate.dual, tol)
+        try:
+            found = certify(problem, X, candidate.dual, tol)
+        except KeyboardInterrupt:  # the bound is what takes long: X need not be lost with it
+            self.offer(problem, X)
+            raise
         if not (np.isfinite(found.objective) and np.isfinite(found.dual_bound)):
             return False
         if found.objective > self.objective:
             self.X, self.objective = X, found.objective
         if found.dual_bound < self.dual_bound:
-            self.dual, self.dual_bound = candidate.dual.kept(self.dual), found.dual_bound
+            self._keep(candidate.dual, found.dual_bound)
         return True
+
+    def offer(self, problem: Problem, X: Factors) -> None:
+        """Keep X if it is feasible and better; what it costs is small beside a certificate."""
+        try:
+            objective = feasible_objective(problem, X)
+        except FloatingPointError:
+            return
+        if self.objective < objective < np.inf:
+            self.X, self.objective = X, objective
+
+    def adopt(self, problem: Problem, other: Run) -> None:
+        """Take over whichever side of another run's bracket is better."""
+        if other.X is not None:
+            self.offer(problem, pinch(other.X, problem.labels))
+        if other.dual_bound < self.dual_bound:
+            self.dual, self.dual_bound = other.dual, other.dual_bound
+
+    def _keep(self, dual: ReducedDual, bound: float) -> None:
+        """Keep a dual point, in the memory of the last one: half written it would prove nothing."""
+        previous, self.dual, self.dual_bound = self.dual, None, np.inf
+        try:
+            self.dual = dual.kept(previous)
+        except KeyboardInterrupt:
+            self.dual, self.dual_bound = dual.kept(previous), bound
+            raise
+        self.dual_bound = bound
 
     def solved(self, tol: float, floor: float) -> bool:
         """Whether the bracket is within ``tol``, or within ``floor`` where the optimum itself is about zero."""
         return self.gap <= MARGIN * tol or self.dual_bound - self.objective <= floor
+
+
+class RunInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a run; ``run`` holds the best that was certified before."""
+
+    def __init__(self, run: Run) -> None:
+        super().__init__()
+        self.run = run
 
 
 def iterate(
@@ -69,8 +107,13 @@ def iterate(
 ) -> Run:
     """Run ``solver`` until the certified relative gap is at most ``tol``.
 
-    An interrupt (Ctrl-C), a non-finite iterate or a stall ends the run with the best certified answer so far, which is
-    never worse than ``known``, a pair of points that an earlier run has left.
+    A non-finite iterate or a stall ends the run with the best certified answer so far, which is never worse than
+    ``known``, a pair of points that an earlier run has left.
+
+    Raises
+    ------
+    RunInterrupted
+        On Ctrl-C, at once: no certificate is computed any more.
     """
     began = time.perf_counter()
     run = Run()
@@ -123,10 +166,11 @@ def iterate(
                 due = steps % solver.check_every == 0 or run.n_iter >= limit
                 if due and check(solver.candidate(problem, run.state)):
                     break
-    except KeyboardInterrupt:
-        if run.X is None and run.state is not None:
-            check(solver.candidate(problem, run.state))
+    except KeyboardInterrupt as stop:
+        if isinstance(stop, RunInterrupted):  # of a run inside this one: the solver has lifted it to this problem
+            run.adopt(problem, stop.run)
         run.status = Status.INTERRUPTED
+        raise RunInterrupted(run) from None
     except (np.linalg.LinAlgError, FloatingPointError):
         run.status = Status.NON_FINITE
     return run

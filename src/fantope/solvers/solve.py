@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fantope.operators import Covariance, DenseCovariance
-from fantope.problem.certificate import relative_gap
+from fantope.problem.certificate import relative_gap, row_sum_bound
 from fantope.problem.decomposition import Decomposition, decompose
 from fantope.problem.dual import DenseDual, ExtendedDual
 from fantope.problem.problem import Problem
@@ -17,7 +17,7 @@ from fantope.solvers.active_set import ActiveSet
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Solver, Start
 from fantope.solvers.gradfps import GradFps
-from fantope.solvers.iterate import MARGIN, Run, iterate
+from fantope.solvers.iterate import MARGIN, Run, RunInterrupted, iterate
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
 from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.subgradient import Subgradient
@@ -38,6 +38,20 @@ SOLVERS: dict[str, Callable[..., Solver]] = {
 }
 
 LEVERAGES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # X_ii below which a row is tried to be left out, sparsest first
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a solve: inside the library an exception like any other.
+
+    Only public entries that promise the best answer so far ask for it, by ``solution()``; its status is INTERRUPTED.
+    """
+
+    def __init__(self, solution: Callable[[], Solution]) -> None:
+        super().__init__()
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[type[KeyboardInterrupt], tuple[()]]:
+        return KeyboardInterrupt, ()  # between processes
 
 
 def solve(
@@ -79,7 +93,8 @@ def solve(
     Returns
     -------
     Solution
-        Certified whatever the status; Ctrl-C returns the best answer so far.
+        Certified whatever the status. Ctrl-C returns the best answer so far with status INTERRUPTED, and raises
+        ``KeyboardInterrupt`` before the first iteration.
 
     Examples
     --------
@@ -91,6 +106,28 @@ def solve(
     >>> sol.verify(S).gap < 1e-4
     True
     """
+    try:
+        return solve_to_the_end(
+            S, n_components, alpha, solver=solver, tol=tol, max_iter=max_iter, step_size=step_size, init=init,
+            callback=callback,
+        )  # fmt: skip
+    except Interrupted as stop:
+        return stop.solution()
+
+
+def solve_to_the_end(
+    S: Any,
+    n_components: int,
+    alpha: float,
+    *,
+    solver: str | Solver = "auto",
+    tol: float = 1e-4,
+    max_iter: int | None = None,
+    step_size: float | None = None,
+    init: Any = None,
+    callback: Callable[[Record], object] | None = None,
+) -> Solution:
+    """Do what :func:`solve` does for code whose result depends on it: Ctrl-C raises :class:`Interrupted`."""
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
     alpha = check_nonnegative("alpha", alpha)
@@ -111,15 +148,26 @@ def solve_parts(
     init: Any = None,
     callback: Callable[[Record], object] | None = None,
 ) -> Solution:
-    """Solve a decomposed problem; arguments are checked already."""
+    """Solve a decomposed problem; arguments are checked already.
+
+    Raises
+    ------
+    Interrupted
+        On Ctrl-C.
+    """
     start = _start(init, covariance, parts)
     known = _known(init, covariance, parts)
-    run = iterate(solver, parts.problem, tol=tol, max_iter=max_iter, start=start, known=known, callback=callback)
-    if run.X is None or run.dual is None:
-        run.update(parts.problem, _trivial(parts.problem), tol)
-    if run.status is Status.SOLVED:
-        _sparsify(run, parts.problem, tol)
-    return _solution(run, solver, covariance, parts)
+    run = Run()
+    try:
+        run = iterate(solver, parts.problem, tol=tol, max_iter=max_iter, start=start, known=known, callback=callback)
+        if run.X is None or run.dual is None:
+            run.update(parts.problem, _trivial(parts.problem), tol)
+        if run.status is Status.SOLVED:
+            _sparsify(run, parts.problem, tol)
+        return _solution(run, solver, covariance, parts)
+    except KeyboardInterrupt as stop:
+        best = stop.run if isinstance(stop, RunInterrupted) else run
+        raise Interrupted(lambda: _best_so_far(best, solver, covariance, parts)) from None
 
 
 def choose_solver(solver: str | Solver, step_size: float | None = None) -> Solver:
@@ -205,11 +253,23 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
 
 
 def _trivial(problem: Problem) -> Candidate:
-    """Return the d variables with the largest diagonal: what can be certified when an interrupt came too early."""
+    """Return the d variables with the largest diagonal: what can be certified where a run has left nothing."""
     m, d = problem.size, problem.n_components
     rows = np.sort(np.argsort(-problem.S.diagonal(), kind="stable")[:d])
     dual = ExtendedDual.empty(m, problem.alpha)
     return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
+
+
+def _best_so_far(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> Solution:
+    """Return the answer to Ctrl-C, for which somebody waits: where a side of the bracket is missing, a cheap one."""
+    trivial = _trivial(parts.problem)
+    assert trivial.X is not None and trivial.dual is not None
+    if run.X is None:
+        run.offer(parts.problem, trivial.X)
+    if run.dual is None:
+        run.dual, run.dual_bound = trivial.dual, row_sum_bound(parts.problem, trivial.dual)
+    run.status = Status.INTERRUPTED
+    return _solution(run, solver, S, parts)
 
 
 def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> Solution:
