@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import kstest
+from scipy.stats import false_discovery_control, kstest
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.cases import Case, Page, data, data_folder
 from benchmarks.competitors import hierarchical_modules
 from benchmarks.timing import Array, clock, note, seconds, table
 from fantope.coexpression import Coexpression, analyse
-from fantope.coexpression.analysis.differential import benjamini_hochberg
 from fantope.coexpression.analysis.permutation import LEADING, PermutationTest
 
 LEVEL = 0.05
@@ -73,8 +72,8 @@ def _null_runs(name: str, X: Array, repeats: int) -> dict[str, Any]:
         genes, modules = _naive(result)
         found["naive_gene"].append(float(rng.choice(genes)))
         found["naive_module"].append(float(rng.choice(modules)))
-        hits["naive_genes"] += bool((benjamini_hochberg(genes) <= LEVEL).any())
-        hits["naive_modules"] += bool((benjamini_hochberg(modules) <= LEVEL).any())
+        hits["naive_genes"] += bool((false_discovery_control(genes) <= LEVEL).any())
+        hits["naive_modules"] += bool((false_discovery_control(modules) <= LEVEL).any())
         note(f"{name}: {r + 1} of {repeats}")
     rows = {
         key: {
@@ -218,7 +217,7 @@ def _oracle(values: pd.DataFrame, groups: Array, module: Array) -> dict[str, flo
     test = PermutationTest(first, second, members, "pearson", (1,))
     observed, _ = test.observed()
     reached = test.exceedances(observed, LEADING, LEADING + PERMUTATIONS)[0]
-    called = benjamini_hochberg((1.0 + reached) / (1.0 + PERMUTATIONS)) <= LEVEL
+    called = false_discovery_control((1.0 + reached) / (1.0 + PERMUTATIONS)) <= LEVEL
     changed = np.isin(module[used], (CHANGED, WEAKENED))
     return {
         "oracle_recall": float(called[changed].mean()),

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import html
-import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markdown_it import MarkdownIt
 
 from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, Verdict
 
+if TYPE_CHECKING:
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import OptionsDict
+
 IMAGES = "images/reproduce"
-CODE, BOLD = re.compile(r"`([^`]+)`"), re.compile(r"\*\*([^*]+)\*\*")
+VERDICTS = {verdict.value: verdict.name.lower() for verdict in Verdict}
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; color: #1b1b1b; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
-h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; }
-figure { margin: 1.2rem 0; } img { max-width: 100%; height: auto; } figcaption { color: #555; font-size: 0.9rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0; }
-th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid #ddd; text-align: right; vertical-align: top; }
-th:first-child, td:first-child { text-align: left; } .claims th, .claims td { text-align: left; }
-code { background: #f3f3f3; padding: 0 0.2em; } .holds { color: #00694a; } .partly { color: #8a5a00; }
-.fails { color: #a32a00; } .holds, .partly, .fails { font-weight: 600; white-space: nowrap; }
+h1, h2 { line-height: 1.2; } h2 { margin-top: 2.5rem; } img { max-width: 100%; height: auto; }
+p:has(> img) + p { color: #555; font-size: 0.9rem; } code { background: #f3f3f3; padding: 0 0.2em; }
+table { display: block; overflow-x: auto; border-collapse: collapse; font-size: 0.85rem; margin: 1rem 0; }
+th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; }
+.holds { color: #00694a; } .partly { color: #8a5a00; } .fails { color: #a32a00; }
+td strong { font-weight: 600; white-space: nowrap; }
 """
 
 
@@ -75,46 +81,21 @@ def _markdown_table(table: Table, *, numbers: bool = True) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def html_page(title: str, opening: Sequence[str], chapters: Sequence[Chapter], missing: Mapping[str, str]) -> str:
-    """Return the page in HTML; figures are linked, nothing is loaded from elsewhere."""
-    claims = [claim for chapter in chapters for claim in chapter.claims]
-    parts = [f"<h1>{_inline(title)}</h1>", *(f"<p>{_inline(text)}</p>" for text in opening), "<h2>Claims</h2>"]
-    parts.append(f"<p>{summary(claims) if claims else 'No claim has been checked yet.'}</p>")
-    if claims:
-        rows = "".join(
-            f"<tr><td>{_inline(c.where)}</td><td>{_inline(c.text)}</td><td>{_inline(c.measured)}</td>"
-            f'<td class="{c.verdict.name.lower()}">{c.verdict.value}</td></tr>'
-            for c in claims
-        )
-        head = "<tr><th>where</th><th>claim</th><th>measured</th><th>verdict</th></tr>"
-        parts.append(f'<div class="scroll"><table class="claims">{head}{rows}</table></div>')
-    for chapter in chapters:
-        parts.append(f"<h2>{_inline(chapter.title)}</h2>")
-        for block in chapter.blocks:
-            if isinstance(block, Table):
-                parts.append(_html_table(block))
-            elif isinstance(block, Picture):
-                caption = _inline(block.caption)
-                image = f'<img src="{IMAGES}/{block.name}.png" alt="{html.escape(block.caption)}">'
-                parts.append(f"<figure>{image}<figcaption>{caption}</figcaption></figure>")
-            else:
-                parts.append(f"<p>{_inline(block)}</p>")
-    if missing:
-        items = "".join(f"<li>{_inline(name)}: {_inline(reason)}.</li>" for name, reason in missing.items())
-        parts.append(f"<h2>Not here</h2><ul>{items}</ul>")
-    body = "\n".join(parts)
+def html_page(title: str, text: str) -> str:
+    """Return the page in Markdown as one in HTML; figures are linked, nothing is loaded from elsewhere."""
+    # Anything in a text that looks like HTML stays text.
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.add_render_rule("strong_open", _strong)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
-        f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
+        f"<style>{STYLE}</style></head>\n<body>\n{reader.render(text)}</body></html>\n"
     )
 
 
-def _html_table(table: Table) -> str:
-    head = "".join(f"<th>{_inline(str(cell))}</th>" for cell in table.head)
-    rows = "".join("<tr>" + "".join(f"<td>{_inline(str(cell))}</td>" for cell in row) + "</tr>" for row in table.rows)
-    return f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div>'
-
-
-def _inline(text: str) -> str:
-    return BOLD.sub(r"<strong>\1</strong>", CODE.sub(r"<code>\1</code>", html.escape(text, quote=False)))
+def _strong(
+    renderer: RendererHTML, tokens: Sequence[Token], place: int, options: OptionsDict, env: MutableMapping[str, Any]
+) -> str:
+    """Mark a verdict, so that the style sheet can colour it."""
+    name = VERDICTS.get(tokens[place + 1].content)
+    return f'<strong class="{name}">' if name else "<strong>"

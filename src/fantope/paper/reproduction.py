@@ -92,8 +92,9 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
             chapters.append(import_module(f"fantope.paper.chapters.{name}").chapter(stored.runs))
     opening = _opening(scale, used)
     write_pictures(chapters, out / IMAGES)
-    write_whole(out / "reproduce.md", markdown(TITLE, opening, chapters, missing))
-    write_whole(out / "reproduce.html", html_page(TITLE, opening, chapters, missing))
+    text = markdown(TITLE, opening, chapters, missing)
+    write_whole(out / "reproduce.md", text)
+    write_whole(out / "reproduce.html", html_page(TITLE, text))
     return [claim for chapter in chapters for claim in chapter.claims]
 
 

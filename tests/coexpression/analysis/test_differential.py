@@ -1,11 +1,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import false_discovery_control, kstest
+from scipy.stats import kstest
 
-from fantope.coexpression.analysis.differential import benjamini_hochberg
 from fantope.coexpression.analysis.permutation import LEADING, PermutationTest
 from fantope.coexpression.analysis.two_sample import leading_difference, penalty
 
@@ -25,11 +22,6 @@ def module_p_value(first, second, seed, permutations=99):
     observed, _ = test.observed()
     genes, modules, _ = test.exceedances(observed, LEADING, LEADING + permutations)
     return (1 + modules[0]) / (1 + permutations), (1 + genes[0]) / (1 + permutations)
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
-def test_false_discovery_rates(p):
-    np.testing.assert_allclose(benjamini_hochberg(np.array(p)), false_discovery_control(p))
 
 
 def test_statistics_by_hand():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import false_discovery_control
 
 from fantope.coexpression.analysis.correlation import Correlation
 from fantope.coexpression.analysis.halves import Discovery
@@ -19,22 +20,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK = 50  # permutations between two visits to the store
-
-
-def benjamini_hochberg(p: Array) -> Array:
-    """Return the smallest false discovery rate at which each hypothesis is rejected.
-
-    Examples
-    --------
-    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.5])).round(4).tolist()
-    [0.04, 0.0533, 0.0533, 0.5]
-    """
-    p = np.asarray(p, dtype=np.float64)
-    order = np.argsort(p)
-    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
-    fdr = np.empty(len(p))
-    fdr[order] = np.minimum(np.minimum.accumulate(scaled[::-1])[::-1], 1.0)
-    return fdr
 
 
 def compare(
@@ -160,7 +145,7 @@ def _gene_table(
             "mean_second": observed.genes[:, 1],
             "change": observed.genes[:, 1] - observed.genes[:, 0],
             "p": p,
-            "fdr": benjamini_hochberg(p),
+            "fdr": false_discovery_control(p),
         }
     )
     order = np.lexsort((-np.abs(table["change"]), table["p"]))
@@ -175,7 +160,7 @@ def _module_table(modules: list[tuple[str, str, int, float]], observed: Statisti
     table["mean_second"] = observed.modules[:, 1]
     table["change"] = observed.modules[:, 1] - observed.modules[:, 0]
     table["p"] = p
-    table["fdr"] = benjamini_hochberg(p)
+    table["fdr"] = false_discovery_control(p)
     table["found_again"] = [row[3] for row in modules]
     return table
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from fantope.coexpression.report.html import Column, escape, fixed, paragraphs, short, table, whole
+from fantope.coexpression.report.numbers import fixed, whole
+from fantope.coexpression.report.table import Column, Table
 
 if TYPE_CHECKING:
     from fantope.coexpression.analysis.result import Coexpression, CrossTable
@@ -14,37 +15,35 @@ SHOWN = 16  # labels in one table; the file has them all
 MARGIN = "size"
 
 
-def cross_tables(result: Coexpression) -> str:
-    """Return one part for each labelling and group."""
+def cross_tables(result: Coexpression) -> list[dict[str, Any]]:
+    """Return what is shown of each group and labelling."""
     several = len(result.groups) > 1
-    parts = [
-        _part(cross, name if several else "", f"cross-{k}-{j}")
+    return [
+        _part(cross, f"{cross.name}, modules of {name}" if several else cross.name, f"cross-{k}-{j}")
         for k, (name, group) in enumerate(result.groups.items())
         for j, cross in enumerate(group.cross_tables)
     ]
-    if not parts:
-        return paragraphs(
-            "No other labelling of the genes was given. With --labels FILE (gene and label in a table, or a .gmt file "
-            "of gene sets) the modules are compared with it here."
-        )
-    return "".join(parts)
 
 
-def _part(cross: CrossTable, group: str, name: str) -> str:
+def _part(cross: CrossTable, title: str, name: str) -> dict[str, Any]:
     inner = cross.counts.drop(index=MARGIN, columns=MARGIN)
     filled = inner.loc[:, (inner > 0).any()]
     # The labels that say most about some module: of many gene sets the large ones would say least.
     shown = cross.p_values[filled.columns].min().sort_values(kind="stable").index[:SHOWN]
-    hidden = filled.shape[1] - len(shown)
-    title = f"{cross.name}{f', modules of {group}' if group else ''}"
-    sentences = paragraphs(
-        _agreement(cross)
-        + (f" Labelled, but not among the analysed genes: {whole(cross.unknown)}." if cross.unknown else ""),
-        f"The {SHOWN} labels that say most about some module are shown; {whole(hidden)} more are in cross_tables.tsv."
-        if hidden
-        else "",
-    )
-    return f"<h3>{escape(title)}</h3>{sentences}{_counts(cross, list(shown), title, name)}{_quality(cross, name)}"
+    sizes = cross.counts[MARGIN].drop(MARGIN)
+    return {
+        "title": title,
+        "name": name,
+        "agreement": _agreement(cross),
+        "unknown": cross.unknown,
+        "hidden": filled.shape[1] - len(shown),
+        "labels": [(label, cross.counts.loc[MARGIN, label]) for label in shown],
+        "rows": [
+            (module, size, [_cell(inner[label].iloc[i], size, cross.p_values[label].iloc[i]) for label in shown])
+            for i, (module, size) in enumerate(sizes.items())
+        ],
+        "quality": _quality(cross, name),
+    }
 
 
 def _agreement(cross: CrossTable) -> str:
@@ -56,38 +55,12 @@ def _agreement(cross: CrossTable) -> str:
     )
 
 
-def _counts(cross: CrossTable, labels: list[str], title: str, name: str) -> str:
-    """Return the table of the paper: modules by labels, the labels' sizes in the heading, the largest cells shaded."""
-    sizes = cross.counts.loc[MARGIN]
-    head = "".join(
-        f'<th scope="col" class="number">{escape(label)} <span class="size">({whole(sizes[label])})</span></th>'
-        for label in labels
-    )
-    rows = "".join(
-        f'<tr><th scope="row">{escape(module)} <span class="size">({whole(cross.counts.loc[module, MARGIN])})</span>'
-        f"</th>{''.join(_count(cross, module, label) for label in labels)}</tr>"
-        for module in cross.counts.index
-        if module != MARGIN
-    )
-    caption = "Numbers of genes; sizes in parentheses. Darker: a larger part of the module."
-    return (
-        f'<div class="wide" role="region" tabindex="0" aria-label="{escape(title)}"><table id="{name}" class="cross">'
-        f"<caption>{escape(caption)}</caption><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+def _cell(count: int, size: int, p: float) -> dict[str, float]:
+    """Return the genes that a module and a label have in common; the larger its share in per cent, the darker."""
+    return {"count": int(count), "share": round(100 * count / size) if size else 0, "p": float(p)}
 
 
-def _count(cross: CrossTable, module: object, label: str) -> str:
-    i, j = cross.counts.index.get_loc(module), cross.counts.columns.get_loc(label)
-    count, total = int(cross.counts.to_numpy()[i, j]), int(cross.counts.to_numpy()[i, -1])
-    if not count:
-        return '<td class="number none">0</td>'
-    p = float(cross.p_values[label].to_numpy()[i])
-    share = round(100 * count / total) if total else 0
-    hint = f"{share} % of the module; hypergeometric p = {short(p)}"
-    return f'<td class="number" style="--share:{share / 100:g}" title="{escape(hint)}">{count}</td>'
-
-
-def _quality(cross: CrossTable, name: str) -> str:
+def _quality(cross: CrossTable, name: str) -> Table:
     """Return each module beside the label that most of its genes carry."""
     ours = cross.cohesion[cross.cohesion["method"] != cross.name].set_index("module")
     theirs = cross.cohesion[cross.cohesion["method"] == cross.name].set_index("module")
@@ -106,4 +79,4 @@ def _quality(cross: CrossTable, name: str) -> str:
         Column("label_size", "its genes", whole, "Size of that label"),
         Column("label_mean", "its mean r", fixed(2), "Mean correlation among all genes of that label"),
     ]
-    return table(frame, columns, "Each module beside the label that most of its genes carry", f"{name}-purity")
+    return Table(frame, columns, "Each module beside the label that most of its genes carry", f"{name}-purity")

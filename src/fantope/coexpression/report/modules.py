@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from fantope.coexpression.report.html import Column, counted, escape, fixed, paragraphs, short, table, whole
-from fantope.coexpression.view import MOST, by_module, loadings
+from fantope.coexpression.report.numbers import fixed, short, whole
+from fantope.coexpression.report.table import Column, Table
+from fantope.coexpression.view import by_module, loadings
 
 if TYPE_CHECKING:
     from fantope.coexpression.analysis.result import Coexpression, GroupResult
 
-HELP = "Point at a cell, or focus the figure and use the arrow keys, to read two genes and their correlation."
 
-
-def modules(result: Coexpression) -> str:
-    """Return one part for each group."""
+def modules(result: Coexpression) -> list[dict[str, Any]]:
+    """Return what is shown of each group."""
     several = len(result.groups) > 1
-    return "".join(_group(k, group, several) for k, group in enumerate(result.groups.values()))
+    return [
+        {
+            "name": group.name,
+            "n_genes": len(group.genes),
+            "description": _described(group),
+            "choice": _choice(group),
+            "table": _table(k, group, several),
+        }
+        for k, group in enumerate(result.groups.values())
+    ]
 
 
-def _group(number: int, group: GroupResult, several: bool) -> str:
+def _table(number: int, group: GroupResult, several: bool) -> Table:
     columns = [
         Column("module", "module"),
         Column("n_genes", "genes", whole),
@@ -29,27 +37,7 @@ def _group(number: int, group: GroupResult, several: bool) -> str:
         Column("explained_variance", "eigengene explains", fixed(2), "Share of the module’s variance"),
         Column("hubs", "hub genes", wide=True),
     ]
-    d = loadings(group.genes).shape[1]
-    more = f" The {MOST} genes of largest leverage are shown." if len(group.genes) > MOST else ""
-    title = f"<h3>{escape(group.name)}</h3>" if several else ""
-    return (
-        f"{title}{heat_map('modules', number, _described(group))}"
-        f"<figcaption>Left: correlations of {counted(len(group.genes), 'active gene')}, ordered by module. Right: "
-        f"loadings of the same genes on components 1 to {d}, each coloured by its largest.{more} {HELP}"
-        "</figcaption></figure>"
-        + paragraphs(_choice(group))
-        + table(group.modules, columns, f"Modules{f' of {group.name}' if several else ''}", f"modules-{number}")
-    )
-
-
-def heat_map(kind: str, number: int, description: str) -> str:
-    """Return the opening of a figure that the script draws matrices into; the caption must follow."""
-    return (
-        f'<figure class="heat" data-heat="{kind}" data-number="{number}">'
-        f'<canvas tabindex="0" role="application" aria-roledescription="correlation matrix" '
-        f'aria-label="{escape(description)}"></canvas>'
-        '<p class="readout" aria-live="polite"></p>'
-    )
+    return Table(group.modules, columns, f"Modules of {group.name}" if several else "Modules", f"modules-{number}")
 
 
 def _described(group: GroupResult) -> str:
@@ -70,8 +58,8 @@ def _choice(group: GroupResult) -> str:
     )
 
 
-def genes(result: Coexpression) -> str:
-    """Return the table of all active genes."""
+def genes(result: Coexpression) -> Table:
+    """Return all active genes."""
     several = len(result.groups) > 1
     parts = [by_module(group.genes, most=None).assign(group=group.name) for group in result.groups.values()]
     frame = pd.concat(parts, ignore_index=True)
@@ -87,7 +75,7 @@ def genes(result: Coexpression) -> str:
         Column("leverage", "leverage", fixed(3), "Diagonal of the solution: how much of the subspace is this gene"),
         *(Column(f"pc{k + 1}", f"PC{k + 1}", _loading, f"Loading on component {k + 1}") for k in range(d)),
     ]
-    return table(frame, columns, "Active genes", "genes", search="Search genes, modules or groups:")
+    return Table(frame, columns, "Active genes", "genes")
 
 
 def _loading(value: float) -> str:

@@ -1,42 +1,29 @@
-"""The first sections: what was found, what was done, how alpha was chosen."""
+"""The first sections: what was found, and how alpha was chosen."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from fantope.coexpression.report.about import About
-from fantope.coexpression.report.html import (
-    Column,
-    counted,
-    enumeration,
-    escape,
-    fixed,
-    gap,
-    items,
-    paragraphs,
-    short,
-    table,
-    whole,
-)
-from fantope.coexpression.report.wording import changes, correlation_name, structure
+from fantope.coexpression.report.numbers import counted, enumeration, fixed, gap, plain, short, whole
+from fantope.coexpression.report.table import Column, Table
+from fantope.coexpression.report.wording import changes, structure
 
 if TYPE_CHECKING:
     from fantope.coexpression.analysis.result import Coexpression
 
 
-def subtitle(result: Coexpression, about: About) -> str:
-    """Return the lines under the title."""
+def facts(result: Coexpression, about: About) -> list[str]:
+    """Return what stands under the title."""
     sizes = [f"{counted(len(group.expression), 'sample')} {name}" for name, group in result.groups.items()]
     if len(result.groups) == 1:
         sizes = [counted(len(next(iter(result.groups.values())).expression), "sample")]
-    facts = [*sizes, f"{counted(len(result.gene_names), 'gene')} analysed", f"written {about.created}"]
-    text = f'<p class="facts">{" · ".join(escape(fact) for fact in facts)}</p>'
-    if about.simulated:
-        text += '<p class="notice">The data of this report are simulated. Gene names are made up.</p>'
-    return text
+    return [*sizes, f"{counted(len(result.gene_names), 'gene')} analysed", f"written {about.created}"]
 
 
-def glance(result: Coexpression) -> str:
+def findings(result: Coexpression) -> list[str]:
     """Return the findings in a few sentences."""
     d = result.parameters["n_components"]
     active = [f"{counted(len(group.genes), 'gene')} in {name}" for name, group in result.groups.items()]
@@ -64,66 +51,21 @@ def glance(result: Coexpression) -> str:
         f"Each of these solutions is certified over all {whole(len(result.gene_names))} genes: none can be "
         f"improved by more than {short(100 * widest)}\u00a0% of its objective."
     )
-    return items(sentences)
+    return sentences
 
 
-def done(result: Coexpression) -> str:
-    """Return what was done, in sentences."""
-    parameters, d = result.parameters, result.parameters["n_components"]
+def selection(result: Coexpression) -> Table:
+    """Return every alpha with what the rule made of it."""
     several = len(result.groups) > 1
-    each = "In each group of samples" if several else "Over all samples"
-    sentences = paragraphs(
-        f"{each}, {correlation_name(parameters)} between all pairs of genes were taken as the matrix S, and sparse "
-        f"principal component analysis was solved as a convex problem: among all ways to choose a "
-        f"{d}-dimensional subspace, find the one that explains most of S while a penalty alpha keeps the number of "
-        "genes in use small. A gene is active if it has a non-zero loading on at least one component.",
-        f"The problem was solved for {counted(len(result.selection), 'value')} of alpha. "
-        + (
-            "Alpha was then chosen by a fixed rule: among the values at which every group uses between "
-            f"{whole(parameters['min_genes'])} and {whole(parameters['max_genes'])} genes, the one at which the groups "
-            "share the largest part of their active genes."
-            if several
-            else f"Only values at which between {whole(parameters['min_genes'])} and "
-            f"{whole(parameters['max_genes'])} genes are in use were considered."
-        ),
-        "The active genes of each group were clustered on their loadings into modules. A module’s eigengene is the "
-        "first principal component of its genes; a gene’s kME is its correlation with that eigengene, and hubs are "
-        "the genes of largest kME.",
-    )
-    notes = f"<h3>What was done to the data</h3>{items(result.notes)}" if result.notes else ""
-    return sentences + notes
-
-
-def selection(result: Coexpression) -> str:
-    """Return the curve, the slider and the whole table."""
-    several = len(result.groups) > 1
-    names = list(result.groups)
-    frame = result.selection.sort_values("alpha").assign(
-        state=[
-            "chosen" if chosen else "eligible" if eligible else "outside the limits"
-            for chosen, eligible in zip(result.selection.sort_values("alpha")["chosen"],
-                                        result.selection.sort_values("alpha")["eligible"], strict=True)
-        ]
-    )  # fmt: skip
-    columns = [Column("alpha", "alpha", lambda value: f"{value:g}")]
-    columns += [Column(f"n_{name}", f"genes, {name}" if several else "genes", whole) for name in names]
+    frame = result.selection.sort_values("alpha")
+    outcomes = np.where(frame["chosen"], "chosen", np.where(frame["eligible"], "eligible", "outside the limits"))
+    columns = [Column("alpha", "alpha", plain)]
+    columns += [Column(f"n_{name}", f"genes, {name}" if several else "genes", whole) for name in result.groups]
     if several:
         columns.append(Column("overlap", "overlap", fixed(3), "Genes active in all groups over genes active in any"))
     columns += [
         Column(f"gap_{name}", f"gap, {name}" if several else "gap", gap, "Certified relative duality gap")
-        for name in names
+        for name in result.groups
     ]
     columns.append(Column("state", "rule"))
-    last = len(frame) - 1
-    start = int(frame["chosen"].to_numpy(dtype=bool).argmax())
-    what = "the overlap of the active sets (top) and their sizes (bottom)" if several else "the number of active genes"
-    return (
-        '<figure><div class="chart" data-chart="selection"></div>'
-        f"<figcaption>Against alpha: {what}. The band marks the sizes that the rule allows; filled points are "
-        "eligible, the ring is the choice, and the vertical line follows the slider.</figcaption></figure>"
-        '<div class="slider" data-slider hidden><label for="alpha-slider">Step through the path: alpha</label>'
-        f'<input type="range" id="alpha-slider" min="0" max="{last}" step="1" value="{start}">'
-        '<output for="alpha-slider" id="alpha-value"></output>'
-        '<div id="alpha-state" role="status"></div></div>'
-        + table(frame, columns, "Every alpha that was solved", "selection-table", sortable=False)
-    )
+    return Table(frame.assign(state=outcomes), columns, "Every alpha that was solved", "selection-table")

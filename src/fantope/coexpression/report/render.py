@@ -1,4 +1,4 @@
-"""One HTML file from a template, a style sheet, scripts and the result. It needs no network and no other file."""
+"""One HTML file from templates, a style sheet, scripts and the result. It needs no network and no other file."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ import base64
 import hashlib
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 from typing import TYPE_CHECKING
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
 from fantope.coexpression.report.about import About
-from fantope.coexpression.report.closing import cite, guarantees, rerun
+from fantope.coexpression.report.closing import certificates, described
 from fantope.coexpression.report.comparison import cross_tables
 from fantope.coexpression.report.differential import differential
-from fantope.coexpression.report.html import escape
 from fantope.coexpression.report.modules import genes, modules
-from fantope.coexpression.report.opening import done, glance, selection, subtitle
+from fantope.coexpression.report.numbers import counted, short, whole
+from fantope.coexpression.report.opening import facts, findings, selection
 from fantope.coexpression.report.payload import as_script, payload
+from fantope.coexpression.report.table import exact
+from fantope.coexpression.report.wording import LEVEL, correlation_name
+from fantope.coexpression.view import MOST
 
 if TYPE_CHECKING:
     from fantope.coexpression.analysis.result import Coexpression
@@ -28,27 +33,41 @@ SCRIPTS = ("core.js", "chart.js", "selection.js", "heatmap.js", "differential.js
 def render_report(result: Coexpression, about: About) -> str:
     """Return the report as the text of one HTML file.
 
-    Its content security policy lets no script run but its own, known by a hash, and nothing be fetched.
+    Every text is escaped as it enters a template, but for our own scripts and style sheet and the result as JSON. The
+    content security policy lets no script run but the report's own, known by a hash, and nothing be fetched.
     """
     script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in SCRIPTS) + "})();\n"
-    return Template(_asset("template.html")).substitute(
-        title=escape(about.title),
+    return _environment().get_template("report.html").render(
+        about=about,
+        result=result,
+        parameters=result.parameters,
+        several=len(result.groups) > 1,
         policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{_hash(script)}'",
-        style=_asset("report.css"),
-        subtitle=subtitle(result, about),
-        glance=glance(result),
-        done=done(result),
+        style=Markup(_asset("report.css")),
+        facts=facts(result, about),
+        findings=findings(result),
+        correlations=correlation_name(result.parameters),
         selection=selection(result),
         modules=modules(result),
+        most=MOST,
         genes=genes(result),
-        cross_tables=cross_tables(result),
-        differential=differential(result),
-        guarantees=guarantees(result),
-        rerun=rerun(result, about),
-        cite=cite(about),
-        data=as_script(payload(result)),
-        script=script,
-    )
+        crossed=cross_tables(result),
+        pairs=differential(result),
+        level=LEVEL,
+        certificates=certificates(result),
+        described={name: described(value) for name, value in result.parameters.items()},
+        data=Markup(as_script(payload(result))),
+        script=Markup(script),
+    )  # fmt: skip
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("fantope.coexpression.report"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    environment.globals.update(counted=counted, exact=exact, short=short, whole=whole)
+    return environment
 
 
 def write_report(result: Coexpression, about: About, file: Path) -> None:

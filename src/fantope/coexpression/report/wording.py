@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fantope.coexpression.report.html import counted, enumeration, short, whole
+from fantope.coexpression.report.numbers import counted, enumeration, short, whole
 
 if TYPE_CHECKING:
     from fantope.coexpression.analysis.result import Differential
