@@ -224,7 +224,7 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return found
 
     def _rotated(self, X: Factors) -> tuple[Array, Array]:
-        """Return the components and their variances: the leading range of X, rotated to uncorrelated scores."""
+        """Return the leading range of X, rotated to uncorrelated scores, and their variances in the learner's unit."""
         V = X.vectors[: self.n_components_]
         S = self._stream.learner.covariance(X.rows)
         variance, rotation = np.linalg.eigh(V @ S @ V.T)
@@ -253,8 +253,8 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Variance along each component."""
         self._asked("explained_variance_")
         self._factors()
-        found: Array = self._cache["variances"]
-        return found
+        unit = self._stream.learner.unit
+        return np.asarray(self._cache["variances"] * unit * unit)
 
     @property
     def explained_variance_ratio_(self) -> Array:
@@ -264,7 +264,8 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         p = self.n_features_in_
         strips = (np.arange(first, min(first + STRIP, p)) for first in range(0, p, STRIP))
         total = sum(float(np.trace(self._stream.learner.covariance(strip))) for strip in strips)
-        return self.explained_variance_ / total if total > 0.0 else np.zeros(self.n_components_)
+        self._factors()
+        return self._cache["variances"] / total if total > 0.0 else np.zeros(self.n_components_)
 
     @property
     def mean_(self) -> Array:

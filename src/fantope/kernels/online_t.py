@@ -246,7 +246,7 @@ def correct(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def dense_steps(A, mean, vectors, scalars, probe, Z, steps, nus, weights, alpha, d, clip, tol):  # type: ignore[no-untyped-def]
+def dense_steps(A, mean, vectors, scalars, probe, Z, steps, thresholds, nus, weights, d, clip, tol):  # type: ignore[no-untyped-def]
     """Run Online-T over the rows of Z; ``weights[t]`` is the share that the pending X takes in the mean."""
     p = A.shape[0]
     Q = np.zeros((WIDTH, p))
@@ -255,7 +255,7 @@ def dense_steps(A, mean, vectors, scalars, probe, Z, steps, nus, weights, alpha,
     indices = np.zeros(0, dtype=np.int32)
     nothing = np.zeros(0)
     for t in range(Z.shape[0]):
-        square, trace = advance_serial(A, mean, vectors, scalars, steps[t] * alpha, weights[t])
+        square, trace = advance_serial(A, mean, vectors, scalars, thresholds[t], weights[t])
         correct(
             True, A, indptr, indices, nothing, nothing, square, trace, vectors, scalars, probe, Z[t],
             steps[t], nus[t], d, clip, tol, Q, AQ,

@@ -41,6 +41,11 @@ class Learner(Protocol):
     n_components: int
     n_samples: int
 
+    @property
+    def unit(self) -> float:
+        """What samples are divided by before they are learned from."""
+        ...
+
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other."""
         ...
@@ -50,7 +55,7 @@ class Learner(Protocol):
         ...
 
     def covariance(self, rows: Any) -> Array:
-        """Return the learner's covariance estimate on ``rows``: of all samples, or of a window of recent ones."""
+        """Return the covariance on ``rows``, in units of ``unit``²: of all samples, or of a window of recent ones."""
         ...
 
     def terms(self, z: Array) -> IterateTerms:
@@ -86,6 +91,48 @@ class SampleCount:
         return 1.0 / self.effective
 
 
+@dataclass
+class Unit:
+    """The power of ten near the size of the samples, in which a learner measures them: results do not depend on units.
+
+    The tolerance and the mirror term of Online-P and the constant in Online-T's ν are numbers of order one. Data of
+    size about one are left as they are. The unit is set by the first sample that is not zero, and anew when the root
+    mean square of all samples has left it by more than a factor of ten.
+
+    Attributes
+    ----------
+    value : float
+    size : float
+        Root mean square of the samples' entries, weighted as their mean is.
+    """
+
+    value: float = 1.0
+    size: float = 0.0
+
+    def see(self, z: Array, weight: float) -> float:
+        """Take in a sample with its weight in the mean; return the old unit over the new one, 1 at the first."""
+        first, before = self.size == 0.0, self.value
+        rest = math.sqrt(max(1.0 - weight, 0.0))
+        self.size = math.hypot(rest * self.size, math.sqrt(weight) * root_mean_square(z))
+        if self.size > 0.0 and (first or not 0.1 <= self.size / self.value <= 10.0):
+            self.value = 10.0 ** max(round(math.log10(self.size)), -300)
+        return 1.0 if first else before / self.value
+
+    def of_square(self, value: float) -> float:
+        """Return a number that is squared like the penalty, in units of this one; 1e100 stands for more."""
+        return min(value / self.value / self.value, 1e100)
+
+
+def root_mean_square(z: Array) -> float:
+    """Return the root mean square of the entries, which may be as large or small as a number can be."""
+    with np.errstate(over="ignore", under="ignore"):
+        square = float(np.sum(z * z))
+        if 1e-250 < square < 1e250:
+            return math.sqrt(square / len(z))
+        largest = float(np.abs(z).max())
+        return largest * float(np.linalg.norm(z / largest)) / math.sqrt(len(z)) if largest > 0.0 else 0.0
+
+
 class Window:
     """The last few samples, for what needs a covariance where the algorithm keeps none.
 
@@ -108,9 +155,9 @@ class Window:
         self.samples[numbers % size] = Z[-size:]
         self.count += len(Z)
 
-    def covariance(self, rows: Any) -> Array:
-        """Return the second moments of the kept samples on ``rows``."""
-        kept = self.samples[: min(self.count, len(self.samples))][:, rows]
+    def covariance(self, rows: Any, unit: float = 1.0) -> Array:
+        """Return the second moments of the kept samples on ``rows``, in units of ``unit``²."""
+        kept = self.samples[: min(self.count, len(self.samples))][:, rows] / unit
         return np.asarray(kept.T @ kept / max(len(kept), 1))
 
 

@@ -21,6 +21,7 @@ class _Subspace:
     """What the three share: d orthonormal rows V, and X = VᵀV as the iterate."""
 
     name = ""
+    unit = 1.0
 
     def __init__(self, n_features: int, n_components: int) -> None:
         self.n_features, self.n_components = n_features, n_components

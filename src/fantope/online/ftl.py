@@ -56,7 +56,7 @@ class FollowTheLeader(Leader):
             return
         # The start is the last X alone: what it is must not depend on whether the run was interrupted and resumed.
         init = self.iterate() if len(self._weights) else None
-        found = solve(self.S, self.n_components, self.alpha, tol=self.tol, init=init)
+        found = solve(self.S, self.n_components, self.penalty, tol=self.tol, init=init)
         if found.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         self._weights = found.factors.weights.copy()

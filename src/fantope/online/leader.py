@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from fantope.online.base import IterateTerms, SampleCount, State, check_forgetting
+from fantope.online.base import IterateTerms, SampleCount, State, Unit, check_forgetting
 from fantope.problem.projection import Factors, compress
 from fantope.typing import Array
 
 
 class Leader:
     """X_t maximises a function of S_{1:t} over the Fantope and is held by its eigenpairs.
+
+    Samples, S and the penalty are measured in a unit near the size of the data.
 
     Parameters
     ----------
@@ -29,13 +31,34 @@ class Leader:
         self.n_samples = 0
         self.n_unmet = 0
         self.count = SampleCount(check_forgetting(forgetting))
-        self.S = np.zeros((p, p))
+        self._unit = Unit()
+        self.S = np.zeros((p, p))  # in units of unit²
         self._vectors, self._weights = np.zeros((0, p)), np.zeros(0)
 
-    def _see(self, z: Array) -> None:
-        """Take a sample into S_{1:t}."""
+    @property
+    def unit(self) -> float:
+        """What samples are divided by."""
+        return self._unit.value
+
+    @property
+    def penalty(self) -> float:
+        """λ, in units of unit²."""
+        return self._unit.of_square(self.alpha)
+
+    def _see(self, z: Array) -> Array:
+        """Take a sample into S_{1:t}; return it in the unit."""
         self.n_samples += 1
-        self.S += (np.outer(z, z) - self.S) * self.count.advance()
+        weight = self.count.advance()
+        change = self._unit.see(z, weight)
+        if change != 1.0:
+            self._change_unit(change)
+        z = z / self.unit
+        self.S += (np.outer(z, z) - self.S) * weight
+        return z
+
+    def _change_unit(self, change: float) -> None:
+        """Express what is kept in the new unit; ``change`` is the old one over it."""
+        self.S *= change * change
 
     def iterate(self) -> Array:
         """Return X_t as a dense array."""
@@ -50,7 +73,7 @@ class Leader:
         return compress(Factors(np.arange(self.n_features), self._vectors.copy(), self._weights.copy()))
 
     def covariance(self, rows: Any) -> Array:
-        """Return S_{1:t} on ``rows``."""
+        """Return S_{1:t} on ``rows``, in units of unit²."""
         return np.asarray(self.S[np.ix_(rows, rows)])
 
     def terms(self, z: Array) -> IterateTerms:
@@ -64,6 +87,8 @@ class Leader:
             "n_samples": self.n_samples,
             "effective": self.count.effective,
             "n_unmet": self.n_unmet,
+            "unit": self._unit.value,
+            "size": self._unit.size,
             "S": self.S,
             "vectors": self._vectors,
             "weights": self._weights,
@@ -73,5 +98,6 @@ class Leader:
         """Take over a saved state."""
         self.n_samples, self.n_unmet = int(state["n_samples"]), int(state["n_unmet"])
         self.count.effective = float(state["effective"])
+        self._unit = Unit(float(state["unit"]), float(state["size"]))
         self.S = np.array(state["S"])
         self._vectors, self._weights = np.array(state["vectors"]), np.array(state["weights"])

@@ -45,7 +45,9 @@ class SubproblemRecord:
 
 
 class OnlineP(Leader):
-    """Generalised mirror descent: X_t maximises ⟨S_{1:t}, X⟩ − λ‖X‖₁ − ‖X‖²_{r,r}/(2√t) over the Fantope.
+    """Generalised mirror descent: X_t maximises ⟨S_{1:t}, X⟩ − λ‖X‖₁ − u²‖X‖²_{r,r}/(2√t) over the Fantope.
+
+    u is the power of ten near the size of the samples, 1 in the paper. Data and √λ times ten give the same X_t.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ class OnlineP(Leader):
     alpha : float
         λ.
     loosen : float, default 1
-        Factor on the theorem's tolerance β√t ε_t²/2, ε_t = 1/√t. 1 is what the theorem needs; larger values save
+        Factor on the theorem's tolerance u²β√t ε_t²/2, ε_t = 1/√t. 1 is what the theorem needs; larger values save
         iterations at the price of the guarantee (the bound grows with ε_t, the square root of this factor).
     forgetting : float, default 1
         A sample k steps back weighs forgetting^k; t becomes the effective number of samples.
@@ -88,10 +90,12 @@ class OnlineP(Leader):
                 self._update(z)
 
     def _update(self, z: Array) -> None:
-        self._see(z)
+        z = self._see(z)
         if float(self.S.trace()) <= 0.0:
             return  # nothing has varied yet, every X is as good
-        problem = Subproblem(self.S, self.n_components, self.alpha, self.count.effective)
+        # Above the largest |S_ij| X is diagonal, and a larger penalty changes nothing but digits that would be lost.
+        alpha = min(self.penalty, 2.0 * float(self.S.diagonal().max()))
+        problem = Subproblem(self.S, self.n_components, alpha, self.count.effective)
         if self.warm is None:
             self.warm = Warm.cold(problem)
         # The sample draws X towards itself, the more the fewer there are.
@@ -103,9 +107,14 @@ class OnlineP(Leader):
 
     def _take(self, found: Certified) -> None:
         self._vectors, self._weights = found.vectors.copy(), found.weights.copy()
-        record = SubproblemRecord(self.n_samples, found.gap, found.tolerance, found.n_iter)
-        self.records.append(record)
-        self.n_unmet += not record.met
+        gap, tolerance = (value * self.unit * self.unit for value in (found.gap, found.tolerance))
+        self.records.append(SubproblemRecord(self.n_samples, gap, tolerance, found.n_iter))
+        self.n_unmet += not found.met
+
+    def _change_unit(self, change: float) -> None:
+        """Begin afresh: in another unit the mirror term has another weight."""
+        super()._change_unit(change)
+        self.warm = None
 
     def state(self) -> State:
         """Return everything that later results depend on."""

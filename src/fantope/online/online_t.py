@@ -37,7 +37,7 @@ from fantope.kernels.online_t import (
     square_and_trace,
 )
 from fantope.online.accumulator import SparseSum
-from fantope.online.base import IterateTerms, SampleCount, State, Window, check_forgetting
+from fantope.online.base import IterateTerms, SampleCount, State, Unit, Window, check_forgetting
 from fantope.online.regret import fantope_distance
 from fantope.problem.projection import Factors, compress, project
 from fantope.typing import Array
@@ -109,8 +109,9 @@ class OnlineT:
         self.storage, self.average, self.truncate, self.eigen_tol = storage, average, truncate, eigen_tol
         self.n_samples = 0
         self.count = SampleCount(check_forgetting(forgetting))
-        self.fourth = 0.0  # Σ forgetting^k ‖z‖⁴
-        self.second = 0.0  # weighted mean of ‖z‖²
+        self._unit = Unit()
+        self.fourth = 0.0  # Σ forgetting^k ‖z‖⁴, in the unit
+        self.second = 0.0  # weighted mean of ‖z‖², in the unit
         self.vectors = np.zeros((3, p))
         self.scalars = np.zeros(N_SCALARS)
         self.scalars[SCALE] = 1.0
@@ -133,29 +134,29 @@ class OnlineT:
         if not len(Z):
             return
         Z = np.ascontiguousarray(Z, dtype=np.float64)  # one compiled variant for every layout
-        steps, nus, weights = self._schedule(Z)
+        self.window.push(Z)
         clip = self.correction == "clipped"
         with one_blas_thread():
-            self._run(Z, steps, nus, weights, clip)
-        self.window.push(Z)
+            self._run(*self._schedule(Z), clip)
 
-    def _run(self, Z: Array, steps: Array, nus: Array, weights: Array, clip: bool) -> None:
+    def _run(self, Z: Array, steps: Array, thresholds: Array, nus: Array, weights: Array, clip: bool) -> None:
+        rows = zip(Z, steps, thresholds, nus, weights, strict=True)
         if self.storage == "dense":
             mean = self.mean if self.average else self.A  # weight 0 leaves whatever is passed unchanged
             if not self.average:
                 weights[:] = 0.0
             if self.n_features < PARALLEL_FROM:
                 dense_steps(
-                    self.A, mean, self.vectors, self.scalars, self.probe, Z, steps, nus, weights, self.alpha,
+                    self.A, mean, self.vectors, self.scalars, self.probe, Z, steps, thresholds, nus, weights,
                     float(self.n_components), clip, self.eigen_tol,
                 )  # fmt: skip
                 return
-            for z, step, nu, weight in zip(Z, steps, nus, weights, strict=True):
-                sums = advance_parallel(self.A, mean, self.vectors, self.scalars, step * self.alpha, weight)
+            for z, step, threshold, nu, weight in rows:
+                sums = advance_parallel(self.A, mean, self.vectors, self.scalars, threshold, weight)
                 self._correct(self.A, NO_INDPTR, NO_INDICES, NOTHING, NOTHING, sums, z, step, nu, clip)
         else:
-            for z, step, nu, weight in zip(Z, steps, nus, weights, strict=True):
-                self._sparse_step(z, step, nu, weight, clip)
+            for z, step, threshold, nu, weight in rows:
+                self._sparse_step(z, step, threshold, nu, weight, clip)
 
     def _correct(
         self, A: Array, indptr: Any, indices: Any, data: Array, diagonal: Array, sums: tuple[float, float], z: Array,
@@ -168,27 +169,30 @@ class OnlineT:
             z, step, nu, float(self.n_components), clip, self.eigen_tol, np.zeros(width), np.zeros(width),
         )  # fmt: skip
 
-    def _schedule(self, Z: Array) -> tuple[Array, Array, Array]:
-        """Return α_t, ν_t, and the weight of the pending iterate in the mean, for each row."""
-        steps, nus, weights = np.empty(len(Z)), np.empty(len(Z)), np.empty(len(Z))
-        forgetting, d, p = self.count.factor, self.n_components, self.n_features
+    def _schedule(self, Z: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Return z, α_t, α_tλ, ν_t in the unit and the weight of the pending iterate in the mean, for each row."""
+        steps, thresholds, nus, weights = np.empty((4, len(Z)))
+        forgetting, p, unit = self.count.factor, self.n_features, self._unit
+        in_units = np.empty_like(Z)
         for k, z in enumerate(Z):
-            square = float(np.sum(z * z))
-            weights[k] = 1.0 / self.count.effective if self.n_samples else 0.0
-            if self.step_size is not None:
-                steps[k] = self.step_size / math.sqrt(max(self.count.effective, 1.0))
-            else:
-                known = self.fourth if self.fourth > 0.0 else square * square
-                steps[k] = math.sqrt(d / known) if known > 0.0 else 1.0
-            self.second += (square - self.second) * self.count.advance()
+            effective = self.count.effective
+            weights[k], weight = 1.0 / effective if self.n_samples else 0.0, self.count.advance()
+            change = unit.see(z, weight)
+            self.second, self.fourth = change**2 * self.second, change**4 * self.fourth
+            in_units[k] = z / unit.value
+            square = float(np.sum(in_units[k] * in_units[k]))
+            steps[k] = self._step(effective, self.fourth if self.fourth > 0.0 else square * square)
+            alpha = unit.of_square(self.alpha)
+            thresholds[k] = steps[k] * alpha
+            self.second += (square - self.second) * weight
             self.fourth = forgetting * self.fourth + square * square
             self.n_samples += 1
-            nus[k] = self.alpha * p + self.second + 1.0 if self.nu is None else self.nu
-        return steps, nus, weights
+            nus[k] = alpha * p + self.second + 1.0 if self.nu is None else unit.of_square(self.nu)
+        return in_units, steps, thresholds, nus, weights
 
-    def _sparse_step(self, z: Array, step: float, nu: float, weight: float, clip: bool) -> None:
+    def _sparse_step(self, z: Array, step: float, threshold: float, nu: float, weight: float, clip: bool) -> None:
         self.indptr, self.indices, self.data, self.diagonal = sparse_advance(
-            self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, step * self.alpha
+            self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
         )
         if self.average and weight > 0.0:
             self.sum.add(self.indptr, self.indices, self.data, self.diagonal, weight)
@@ -198,11 +202,20 @@ class OnlineT:
     # --- answers -------------------------------------------------------------------------------------------------
 
     @property
+    def unit(self) -> float:
+        """What samples are divided by."""
+        return self._unit.value
+
+    @property
     def next_step(self) -> float:
         """The step size α_{t+1} that the next sample will be taken with, as far as it is known."""
+        return self._unit.of_square(self._step(self.count.effective, self.fourth))
+
+    def _step(self, effective: float, fourth: float) -> float:
+        """Return α after so many samples with this sum of ‖z‖⁴, for samples in the unit."""
         if self.step_size is not None:
-            return self.step_size / math.sqrt(max(self.count.effective, 1.0))
-        return math.sqrt(self.n_components / self.fourth) if self.fourth > 0.0 else 1.0
+            return self.step_size * self.unit * self.unit / math.sqrt(max(effective, 1.0))
+        return math.sqrt(self.n_components / fourth) if fourth > 0.0 else 1.0
 
     @property
     def diagnostics(self) -> dict[str, float]:
@@ -238,7 +251,7 @@ class OnlineT:
 
     def average_sparse(self) -> scipy.sparse.csr_array:
         """Return the answer of sparse storage as a sparse array."""
-        threshold = self.next_step * self.alpha
+        threshold = self._step(self.count.effective, self.fourth) * self._unit.of_square(self.alpha)
         indptr, indices, data, diagonal = sparse_advance(
             self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
         )
@@ -269,8 +282,8 @@ class OnlineT:
         return _nearest(block, rows, self.n_components, self.n_features)
 
     def covariance(self, rows: Any) -> Array:
-        """Return the second moments of the last 256 samples on ``rows``."""
-        return self.window.covariance(rows)
+        """Return the second moments of the last 256 samples on ``rows``, in units of unit²."""
+        return self.window.covariance(rows, self.unit)
 
     def terms(self, z: Array) -> IterateTerms:
         """Return zᵀX_t z, ‖X_t‖₁ and the distance of X_t from the Fantope (a full eigenvalue computation)."""
@@ -291,6 +304,8 @@ class OnlineT:
             "effective": self.count.effective,
             "fourth": self.fourth,
             "second": self.second,
+            "unit": self._unit.value,
+            "size": self._unit.size,
             "vectors": self.vectors,
             "scalars": self.scalars,
             "window": self.window.samples,
@@ -305,6 +320,7 @@ class OnlineT:
         self.n_samples = self.window.count = int(state["n_samples"])
         self.count.effective = float(state["effective"])
         self.fourth, self.second = float(state["fourth"]), float(state["second"])
+        self._unit = Unit(float(state["unit"]), float(state["size"]))
         self.vectors, self.scalars = np.array(state["vectors"]), np.array(state["scalars"])
         self.window.samples = np.array(state["window"])
         if self.storage == "dense":

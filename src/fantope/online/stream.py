@@ -36,11 +36,9 @@ class Stream:
     tracker: RegretTracker | None = None
     mean: Array = field(init=False)
     count: SampleCount = field(init=False)
-    square: Array = field(init=False)
 
     def __post_init__(self) -> None:
         self.mean = np.zeros(self.learner.n_features)
-        self.square = np.zeros(self.learner.n_features)  # weighted mean of z², for the total variance
         self.count = SampleCount(self.forgetting)
 
     @property
@@ -68,13 +66,7 @@ class Stream:
         if self.center:
             z = math.sqrt(before * weight) * (x - self.mean)
             self.mean += weight * (x - self.mean)
-        self.square += weight * (z * z - self.square)
         return z
-
-    @property
-    def total_variance(self) -> float:
-        """Sum of the variables' variances."""
-        return float(self.square.sum())
 
     def average_regret(self, estimate: Factors | None = None) -> float:
         """Return the average regret so far; NaN where it is not tracked."""
@@ -87,7 +79,6 @@ class Stream:
         state: State = {
             "learner": self.learner.state(),
             "mean": self.mean,
-            "square": self.square,
             "effective": self.count.effective,
         }
         if self.tracker is not None:
@@ -97,7 +88,7 @@ class Stream:
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         self.learner.restore(state["learner"])
-        self.mean, self.square = np.array(state["mean"]), np.array(state["square"])
+        self.mean = np.array(state["mean"])
         self.count.effective = float(state["effective"])
         if self.tracker is not None:
             self.tracker.restore(state["tracker"])
