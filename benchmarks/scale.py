@@ -20,6 +20,7 @@ from benchmarks.cases import Case, Page, data
 from benchmarks.competitors import sklearn_sparse_pca
 from benchmarks.memory import peak, reset_peak, resident
 from benchmarks.timing import Array, clock, seconds, table, warm_up
+from fantope.penalties import L1
 from fantope.problem.decomposition import decompose
 from fantope.solvers.solve import choose_solver, solve_parts
 
@@ -204,7 +205,7 @@ def growth(quick: bool, p: int) -> dict[str, Any]:
     reset_peak()
     moments, op = clock(lambda: fantope.covariance(Z))
     scan, labels = clock(lambda: op.component_labels(alpha))
-    reduce, parts = clock(lambda: decompose(op, 2, alpha, labels))
+    reduce, parts = clock(lambda: decompose(op, 2, L1(alpha), labels))
     solve, solution = clock(lambda: solve_parts(op, parts, choose_solver("auto"), TOL))
     highest = peak()
     certify, certificate = clock(solution.verify)

@@ -40,7 +40,7 @@ def test_admm_pass(compiled, m, k, relax):
     Y_new = soft(Z_new, threshold)
     W_new = Z_new - Y_new
     G = np.full((m, m), np.nan)
-    sums = admm_pass(Z, S, G, vectors, weights, threshold, 1 / rho, relax)
+    sums = admm_pass(Z, S, G, vectors, weights, threshold * rho, 1 / rho, relax)
     np.testing.assert_allclose(Z, Z_new, atol=1e-13)
     np.testing.assert_allclose(G, Y_new - W_new + S / rho, atol=1e-13)
     wanted = [np.sum(A**2) for A in (X - Y_new, Y_new - Y, W_new, S / rho - W_new)]
@@ -55,9 +55,9 @@ def test_admm_rescale(compiled, m):
     Y = soft(Z, threshold)
     W = (Z - Y) / factor
     G = np.empty((m, m))
-    admm_rescale(Z, S, G, threshold, factor, 1 / rho)
+    admm_rescale(Z, S, G, threshold * rho, 1 / rho, factor)
     np.testing.assert_allclose(Z, Y + W, atol=1e-13)
-    np.testing.assert_allclose(G, Y - W + S / rho, atol=1e-13)
+    np.testing.assert_allclose(G, Y - W + S / (factor * rho), atol=1e-13)
     # The splitting survives: thresholding at the new level gives Y back.
     np.testing.assert_allclose(soft(Z, threshold / factor), Y, atol=1e-13)
 
@@ -78,7 +78,7 @@ def test_gradfps_pass(compiled, m, k, scale):
         np.sum(((new1 + new2) / 2) ** 2),
         np.sum((new1 - new2) ** 2),
     ]
-    sums = gradfps_pass(Z1, Z2, scale, vectors, weights, threshold)
+    sums = gradfps_pass(Z1, Z2, scale, vectors, weights, threshold / 0.2, 0.2)
     np.testing.assert_allclose(Z1, new1, atol=1e-13)
     np.testing.assert_allclose(Z2, new2, atol=1e-13)
     np.testing.assert_allclose(sums, wanted, rtol=1e-12)
@@ -105,7 +105,9 @@ def test_objective_terms(compiled, m, k):
     rng = np.random.default_rng(m)
     S = symmetric(rng, m)
     vectors, weights, X = low_rank(rng, m, k)
-    np.testing.assert_allclose(objective_terms(S, vectors, weights), [np.sum(S * X), np.abs(X).sum()], rtol=1e-12)
+    np.testing.assert_allclose(
+        objective_terms(S, vectors, weights, 0.5), [np.sum(S * X), 0.5 * np.abs(X).sum(), 0.0], rtol=1e-12
+    )
 
 
 def test_builds_agree(monkeypatch):
@@ -115,7 +117,7 @@ def test_builds_agree(monkeypatch):
     found = []
     for limit in (0, 10**9):
         monkeypatch.setattr(build, "PARALLEL_FROM", limit)
-        found.append(objective_terms(S, vectors, weights))
+        found.append(objective_terms(S, vectors, weights, 0.5))
     np.testing.assert_allclose(found[0], found[1], rtol=1e-13)
 
 

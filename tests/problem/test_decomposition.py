@@ -7,6 +7,7 @@ from scipy.sparse.csgraph import connected_components
 
 import fantope
 from fantope.operators import DenseCovariance
+from fantope.penalties import L1
 from fantope.problem.decomposition import decompose
 from problems import Instance, assert_certified, blocks, equicorrelated, independent_bracket, sample_covariance
 
@@ -29,7 +30,7 @@ def test_what_is_kept(p, d, density, seed):
     S = rng.uniform(-1, 1, (p, p)) * (rng.uniform(size=(p, p)) < density)
     S = np.triu(S, 1) + np.triu(S, 1).T + np.diag(rng.uniform(0, 2, p))
     alpha, d = 0.2, min(d, p - 1)
-    parts = decompose(DenseCovariance(S), d, alpha)
+    parts = decompose(DenseCovariance(S), d, L1(alpha))
     graph = scipy.sparse.csr_array((np.abs(S) > alpha) & ~np.eye(p, dtype=bool))
     _, wanted = connected_components(graph, directed=False)
     assert len({*zip(parts.labels.tolist(), wanted.tolist(), strict=True)}) == wanted.max() + 1
@@ -50,7 +51,7 @@ def test_what_is_kept(p, d, density, seed):
 
 def test_one_component_is_not_copied():
     S = equicorrelated(5, 0.5)
-    assert np.shares_memory(decompose(DenseCovariance(S), 1, 0.1).problem.S, S)
+    assert np.shares_memory(decompose(DenseCovariance(S), 1, L1(0.1)).problem.S, S)
 
 
 @pytest.mark.parametrize("solver", ["auto", "admm", "gradfps"])

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fantope.operators import DenseCovariance
+from fantope.penalties import L1
 from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual
 from problems import sample_covariance
 
@@ -13,14 +14,14 @@ EVERYTHING = np.arange(P)
 
 def dense():
     U = RNG.uniform(-2 * ALPHA, 2 * ALPHA, (P, P))
-    return DenseDual(U + U.T, ALPHA)
+    return DenseDual(U + U.T, L1(ALPHA))
 
 
 def extended():
     active = np.array([1, 4, 6])
     U = RNG.uniform(-ALPHA, ALPHA, (3, P))
     U[:, active] = 0.5 * (U[:, active] + U[:, active].T)
-    return ExtendedDual(ALPHA, active, U)
+    return ExtendedDual(L1(ALPHA), active, U)
 
 
 def lifted(reduced=None):
@@ -30,14 +31,14 @@ def lifted(reduced=None):
     position = np.full(P, -1, dtype=np.intp)
     position[kept] = np.arange(len(kept))
     U = RNG.uniform(-ALPHA, ALPHA, (8, 8))
-    return LiftedDual(DenseCovariance(matrix), ALPHA, labels, position, reduced or DenseDual(U + U.T, ALPHA))
+    return LiftedDual(DenseCovariance(matrix), L1(ALPHA), labels, position, reduced or DenseDual(U + U.T, L1(ALPHA)))
 
 
 def lifted_active_set():
     active = np.array([0, 2, 7])
     U = RNG.uniform(-ALPHA, ALPHA, (3, 8))
     U[:, active] = 0.5 * (U[:, active] + U[:, active].T)
-    return lifted(ExtendedDual(ALPHA, active, U))
+    return lifted(ExtendedDual(L1(ALPHA), active, U))
 
 
 DUALS = {"dense": dense(), "extended": extended(), "lifted": lifted(), "lifted-active-set": lifted_active_set()}

@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fantope.eigen import Eigenspace
+from fantope.penalties import L1
 from fantope.problem import projection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress, project, repair
@@ -40,7 +41,7 @@ def test_repair_gives_the_nearest_point(m, d, seed):
 def test_repair_takes_the_better_of_two(seed, d):
     rng = np.random.default_rng(seed)
     S = sample_covariance(rng, 20, 8)
-    problem = Problem(S, d, 0.2)
+    problem = Problem(S, d, L1(0.2))
     Y = spectrum(rng, rng.uniform(-0.2, 1.0, 8))
     found = repair(Y, d, problem.objective)
     X = found.matrix(8).toarray()
@@ -56,7 +57,7 @@ def test_repair_takes_the_better_of_two(seed, d):
 def test_a_fractional_optimum_is_not_rounded():
     """Eigenvalues 0.74, 0.17, 0.09 look like a projection of rank one; rounding would cost 1 % of the optimum."""
     S = equicorrelated(4, -0.3)
-    problem = Problem(S, 1, 0.1)
+    problem = Problem(S, 1, L1(0.1))
     Q = np.linalg.eigh(S)[1]
     for weights in ([0.74, 0.17, 0.09], [0.97, 0.02, 0.01]):
         Y = (Q[:, 1:] * weights) @ Q[:, 1:].T

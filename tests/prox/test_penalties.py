@@ -83,9 +83,9 @@ def test_constants_of_the_corollary():
     S = sample_covariance(np.random.default_rng(0), 20, 6)
     p, d, alpha = 6, 3, 0.25
     mu = (np.sqrt((S**2).sum()) + alpha * p + 1) * np.sqrt(p / (d + 1))
-    weights = PenaltyWeights.of(S, d, alpha, "paper")
+    weights = PenaltyWeights.of(S, d, alpha * p, "paper")
     np.testing.assert_allclose(weights.above, mu * np.sqrt(d * (d + 1)))
     np.testing.assert_allclose(weights.trace, mu / np.sqrt(p))
     np.testing.assert_allclose(weights.below, mu * np.sqrt(p * (d + 1)))
-    assert PenaltyWeights.of(S, d, alpha, 2.0).trace == pytest.approx(2.0 / np.sqrt(p))
+    assert PenaltyWeights.of(S, d, alpha * p, 2.0).trace == pytest.approx(2.0 / np.sqrt(p))
     assert weights.scaled(0.5) == PenaltyWeights(0.5 * weights.above, 0.5 * weights.trace, 0.5 * weights.below)

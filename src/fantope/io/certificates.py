@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.operators import Covariance
+from fantope.penalties import L1, Entrywise
 from fantope.problem.certificate import CertificateError
 from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual, ReducedDual
 from fantope.typing import AnyArray, Array, IntArray
@@ -89,7 +90,8 @@ def load_dual(folder: Path, S: Covariance) -> LiftedDual:
         _check_indices(kept, S.size)
         position = np.full(S.size, -1, dtype=np.intp)
         position[kept] = np.arange(len(kept))
-        return LiftedDual(S, alpha, labels, position, _reduced(parts, alpha, len(kept)))
+        penalty = L1(alpha)
+        return LiftedDual(S, penalty, labels, position, _reduced(parts, penalty, len(kept)))
     except BROKEN as error:
         raise CertificateError(f"{file} cannot be read ({error}).") from None
 
@@ -101,18 +103,18 @@ def _check_indices(indices: IntArray, size: int, *, distinct: bool = True) -> No
         raise ValueError("indices not rising")
 
 
-def _reduced(parts: dict[str, AnyArray], alpha: float, m: int) -> ReducedDual:
+def _reduced(parts: dict[str, AnyArray], penalty: Entrywise, m: int) -> ReducedDual:
     """Return the dual point of the reduced problem, over the kept variables."""
     if "half" in parts:
         U = np.zeros((m, m))
         upper = np.triu_indices(m)
         U[upper] = parts["half"]
         U.T[upper] = parts["half"]
-        return DenseDual(U, alpha)
+        return DenseDual(U, penalty)
     active = parts["active"].astype(np.intp)
     if len(active):
         _check_indices(active, m)
     rows = np.asarray(parts["rows"], dtype=np.float64)
     if rows.shape != (len(active), m):
         raise ValueError(f"rows of shape {rows.shape} for {len(active)} active of {m} variables")
-    return ExtendedDual(alpha, active, rows)
+    return ExtendedDual(penalty, active, rows)

@@ -5,7 +5,7 @@ norms, the objective) is accumulated in the pass that touches the data anyway. T
 ``X = Σ weights_a v_a v_aᵀ`` is never stored: its rows are built in cache, one at a time.
 
 Arrays are C-contiguous float64; ``vectors`` is (k, m), eigenvectors as rows, so that inner loops run over
-contiguous memory.
+contiguous memory. ``limits``, the box |U_ij| ≤ limits_ij of the dual points, is a number or an array.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ import numpy as np
 from numba import prange
 
 from fantope.kernels.build import build
+from fantope.kernels.entry import at
 
 
 @build
-def admm_pass(Z, S, G, vectors, weights, threshold, inverse_rho, relax):  # type: ignore[no-untyped-def]
+def admm_pass(Z, S, G, vectors, weights, limits, inverse_rho, relax):  # type: ignore[no-untyped-def]
     """Update the ADMM state Z = Y + W in place and write the next matrix to project, G = Y − W + S/ρ.
 
-    Y = soft(Z, threshold) and W = Z − Y, so that one array holds both. Returns
+    Y = soft(Z, limits/ρ) and W = Z − Y, so that one array holds both. Returns
     ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖², ‖S/ρ − W⁺‖²]``.
     """
     m = Z.shape[0]
@@ -34,6 +35,7 @@ def admm_pass(Z, S, G, vectors, weights, threshold, inverse_rho, relax):  # type
         primal = dual = multiplier = slack = 0.0
         for j in range(m):
             z = Z[i, j]
+            threshold = at(limits, i, j) * inverse_rho
             w = min(max(z, -threshold), threshold)
             y = z - w
             z = relax * row[j] + (1.0 - relax) * y + w
@@ -54,21 +56,31 @@ def admm_pass(Z, S, G, vectors, weights, threshold, inverse_rho, relax):  # type
 
 
 @build
-def admm_rescale(Z, S, G, threshold, factor, inverse_rho):  # type: ignore[no-untyped-def]
+def admm_rescale(Z, S, G, limits, inverse_rho, factor):  # type: ignore[no-untyped-def]
     """Change the penalty ρ by ``factor``: Y stays, the scaled multiplier W shrinks; G is written anew."""
     m = Z.shape[0]
     for i in prange(m):
         for j in range(m):
             z = Z[i, j]
+            threshold = at(limits, i, j) * inverse_rho
             w = min(max(z, -threshold), threshold)
             y = z - w
             w = w / factor
             Z[i, j] = y + w
-            G[i, j] = y - w + inverse_rho * S[i, j]
+            G[i, j] = y - w + inverse_rho / factor * S[i, j]
 
 
 @build
-def gradfps_pass(Z1, Z2, scale, vectors, weights, threshold):  # type: ignore[no-untyped-def]
+def box_part(A, limits, factor, out):  # type: ignore[no-untyped-def]
+    """Write clip(A, ±factor·limits)."""
+    for i in prange(A.shape[0]):
+        for j in range(A.shape[1]):
+            threshold = at(limits, i, j) * factor
+            out[i, j] = min(max(A[i, j], -threshold), threshold)
+
+
+@build
+def gradfps_pass(Z1, Z2, scale, vectors, weights, limits, step):  # type: ignore[no-untyped-def]
     """Update both states of GradFPS in place, X = scale (Z₁ + Z₂)/2, prox f₂ given by its eigenpairs.
 
     Returns ``[‖prox f₁ − prox f₂‖², ‖(Z₁⁺ + Z₂⁺)/2 − (Z₁ + Z₂)/2‖², ‖(Z₁⁺ + Z₂⁺)/2‖², ‖Z₁ − Z₂‖²]``.
@@ -87,6 +99,7 @@ def gradfps_pass(Z1, Z2, scale, vectors, weights, threshold):  # type: ignore[no
             z2 = Z2[i, j]
             x = scale * 0.5 * (z1 + z2)
             v = 2.0 * x - z1
+            threshold = at(limits, i, j) * step
             y1 = v - min(max(v, -threshold), threshold)
             y2 = row[j]
             new1 = z1 - x + y1
@@ -122,28 +135,37 @@ def gradfps_target(Z1, Z2, S, G, average, scale, step, weight):  # type: ignore[
 
 
 @build
-def objective_terms(S, vectors, weights):  # type: ignore[no-untyped-def]
-    """Return ``[⟨S, X⟩, ‖X‖₁]`` of X = Σ weights_a v_a v_aᵀ without forming X."""
+def objective_terms(S, vectors, weights, limits):  # type: ignore[no-untyped-def]
+    """Return ``[⟨S, X⟩, Σ limits_ij|X_ij|, ‖X‖²]`` of X = Σ weights_a v_a v_aᵀ without forming X.
+
+    The first two are over the entries with finite limits, the third over the others.
+    """
     m = S.shape[0]
-    sums = np.zeros((m, 2))
+    sums = np.zeros((m, 3))
     for i in prange(m):
         row = np.zeros(m)
         for a in range(weights.shape[0]):
             c = weights[a] * vectors[a, i]
             for j in range(m):
                 row[j] += c * vectors[a, j]
-        inner = norm = 0.0
+        inner = norm = forbidden = 0.0
         for j in range(m):
-            inner += S[i, j] * row[j]
-            norm += abs(row[j])
+            limit = at(limits, i, j)
+            if limit < np.inf:
+                inner += S[i, j] * row[j]
+                norm += limit * abs(row[j])
+            else:
+                forbidden += row[j] * row[j]
         sums[i, 0] = inner
         sums[i, 1] = norm
+        sums[i, 2] = forbidden
     return sums.sum(axis=0)
 
 
 @build
-def soft_threshold(A, threshold):  # type: ignore[no-untyped-def]
-    """Soft-threshold ``A`` in place."""
+def soft_threshold(A, limits, factor):  # type: ignore[no-untyped-def]
+    """Soft-threshold ``A`` at factor·limits, in place."""
     for i in prange(A.shape[0]):
         for j in range(A.shape[1]):
+            threshold = at(limits, i, j) * factor
             A[i, j] -= min(max(A[i, j], -threshold), threshold)

@@ -32,10 +32,13 @@ class Covariance(Protocol):
         """Return S V for a vector or a thin block V."""
         ...
 
-    def largest_off_diagonal(self) -> float:
-        """Return max |S_ij|, i ≠ j."""
+    def largest_off_diagonal(self, apart: IntArray | None = None) -> float:
+        """Return max |S_ij|, i ≠ j, without the pairs of two variables of ``apart``."""
         ...
 
-    def graph(self, alpha: float) -> ThresholdGraph:
-        """Return all pairs with |S_ij| > alpha: one scan that serves every larger alpha."""
+    def graph(self, alpha: float, apart: IntArray | None = None) -> ThresholdGraph:
+        """Return what the pairs with |S_ij| > alpha connect: one scan that serves every larger alpha.
+
+        Pairs of two variables of ``apart`` are left out: the penalty has a threshold of its own for each of them.
+        """
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Literal, TypeVar
 
 import numpy as np
@@ -142,18 +143,18 @@ class DataCovariance(ABC):
             unite(parents, r[edge], c[edge])
         return labels_of(parents)
 
-    def graph(self, alpha: float) -> ThresholdGraph:
-        """Return what the pairs with |S_ij| > alpha connect: one scan that serves every larger alpha."""
-        return collect(self.size, alpha, self._scan(forest, lambda: alpha))
+    def graph(self, alpha: float, apart: IntArray | None = None) -> ThresholdGraph:
+        """Return what the pairs with |S_ij| > alpha, not both in ``apart``, connect: it serves every larger alpha."""
+        return collect(self.size, alpha, self._scan(partial(forest, apart=apart), lambda: alpha))
 
-    def largest_off_diagonal(self) -> float:
-        """Return max |S_ij|, i ≠ j."""
+    def largest_off_diagonal(self, apart: IntArray | None = None) -> float:
+        """Return max |S_ij|, i ≠ j, not both in ``apart``."""
         candidates: list[Largest] = []
 
         def best() -> float:  # what the scan has found so far, which it needs to skip tiles
             return max((found.at_least for found in candidates), default=0.0)
 
-        for found in self._scan(largest, best):
+        for found in self._scan(partial(largest, apart=apart), best):
             candidates.append(found)
         value, known = 0.0, best()
         for found in candidates:

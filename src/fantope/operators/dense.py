@@ -51,23 +51,30 @@ class DenseCovariance:
         """Return S V."""
         return self.S @ V
 
-    def largest_off_diagonal(self) -> float:
-        """Return max |S_ij|, i ≠ j."""
+    def largest_off_diagonal(self, apart: IntArray | None = None) -> float:
+        """Return max |S_ij|, i ≠ j, not both in ``apart``."""
         largest = 0.0
         for start in range(0, self.size, STRIP):
             strip = np.abs(self.S[start : start + STRIP])
             strip[np.arange(len(strip)), start + np.arange(len(strip))] = 0.0
+            if apart is not None:
+                inside = apart[(start <= apart) & (apart < start + STRIP)] - start
+                strip[np.ix_(inside, apart)] = 0.0
             largest = max(largest, float(strip.max()))
         return largest
 
-    def graph(self, alpha: float) -> ThresholdGraph:
-        """Return all pairs with |S_ij| > alpha."""
+    def graph(self, alpha: float, apart: IntArray | None = None) -> ThresholdGraph:
+        """Return what the pairs with |S_ij| > alpha, not both in ``apart``, connect."""
 
         def edges() -> Iterator[tuple[IntArray, IntArray, Array]]:
             ones = np.ones(self.size)
             for start in range(0, self.size, STRIP):
                 strip = self.S[start : start + STRIP, start:]
                 rows, cols, bounds = entries_above(strip, ones, ones, 0.0, alpha, True)
-                yield rows + start, cols + start, bounds
+                rows, cols = rows + start, cols + start
+                if apart is not None:
+                    kept = ~(np.isin(rows, apart) & np.isin(cols, apart))
+                    rows, cols, bounds = rows[kept], cols[kept], bounds[kept]
+                yield rows, cols, bounds
 
         return collect(self.size, alpha, edges())

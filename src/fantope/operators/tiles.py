@@ -64,6 +64,15 @@ class Tile:
             self.values, self.scale_rows, self.scale_cols, self.margin, threshold, self.on_diagonal, self.threads
         )
 
+    def without(self, pairs: Edges, apart: IntArray | None) -> Edges:
+        """Leave out the pairs of two variables of ``apart``, which ascends."""
+        if apart is None:
+            return pairs
+        r, c, bounds = pairs
+        rows, cols = np.isin(self.rows, apart), np.isin(self.cols, apart)
+        kept = ~(rows[r] & cols[c])
+        return r[kept], c[kept], bounds[kept]
+
     def global_pairs(self, r: IntArray, c: IntArray) -> tuple[IntArray, IntArray]:
         """Return the variables of rows and columns of the tile."""
         return self.rows[r], self.cols[c]
@@ -83,9 +92,9 @@ class Connections:
     doubtful_cols: IntArray
 
 
-def forest(tile: Tile, alpha: float) -> Edges:
-    """Return a heaviest spanning forest of the tile's pairs with |S_ij| > alpha."""
-    r, c, bounds = tile.above(alpha)
+def forest(tile: Tile, alpha: float, apart: IntArray | None = None) -> Edges:
+    """Return a heaviest spanning forest of the tile's pairs with |S_ij| > alpha, without those inside ``apart``."""
+    r, c, bounds = tile.without(tile.above(alpha), apart)
     if len(r) >= tile.size:
         r, joint, bounds = heaviest_forest(tile.size, r, tile.joint(c), bounds)
         c = joint if tile.on_diagonal else joint - len(tile.rows)
@@ -119,14 +128,19 @@ class Largest:
     at_least: float
 
 
-def largest(tile: Tile, at_least: float) -> Largest:
-    """Return the pairs that may hold the largest |S_ij| of all, given that it is ``at_least`` so large."""
+def largest(tile: Tile, at_least: float, apart: IntArray | None = None) -> Largest:
+    """Return the pairs that may hold the largest |S_ij| of all, given that it is ``at_least`` so large.
+
+    Pairs of two variables of ``apart`` are left out.
+    """
     value = np.abs(tile.values) * tile.scale_rows[:, None] * tile.scale_cols
     if tile.on_diagonal:
         np.fill_diagonal(value, 0.0)
+    if apart is not None:
+        value[np.ix_(np.isin(tile.rows, apart), np.isin(tile.cols, apart))] = 0.0
     i, j = divmod(int(value.argmax()), value.shape[1])
     at_least = max(at_least, float(value[i, j]) - tile.margin * float(tile.scale_rows[i] * tile.scale_cols[j]))
-    r, c, bounds = tile.above(at_least)
+    r, c, bounds = tile.without(tile.above(at_least), apart)
     if len(r) > CANDIDATES:
         chosen = np.argpartition(-bounds, CANDIDATES)[:CANDIDATES]
         r, c, bounds = r[chosen], c[chosen], bounds[chosen]

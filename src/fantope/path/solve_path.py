@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fantope.operators import Covariance, DenseCovariance
-from fantope.problem.decomposition import decompose
+from fantope.penalties import Entrywise, Penalty
+from fantope.penalties.l1 import as_penalty
+from fantope.problem.decomposition import common_graph, component_labels, decompose, largest_alpha
 from fantope.solvers import Solution
 from fantope.solvers.base import Solver
 from fantope.solvers.result import Record
@@ -104,6 +106,7 @@ def solve_path(
     n_components: int,
     alphas: Any = None,
     *,
+    penalty: Penalty | None = None,
     n_alphas: int = 30,
     max_variables: int | None = None,
     tol: float = 1e-3,
@@ -120,6 +123,8 @@ def solve_path(
     alphas : sequence of float, optional
         Solved in falling order. By default ``n_alphas`` values, evenly spaced on a log scale from ``alpha_max`` down to
         a tenth of it.
+    penalty : Penalty, optional
+        Ω of :mod:`fantope.penalties`; each alpha takes the place of its own. By default the ℓ₁ norm.
     n_alphas : int, default 30
     max_variables : int, optional
         Stop before the first solution with more variables than this. Default: no limit for given ``alphas``, 500 for
@@ -154,11 +159,12 @@ def solve_path(
     chosen = choose_solver(solver)
     if alphas is None and max_variables is None:
         max_variables = DEFAULT_MAX_VARIABLES
-    grid = _grid(covariance, alphas, n_alphas)
+    shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
+    grid = _grid(covariance, shape, alphas, n_alphas)
     solutions: list[Solution] = []
     interrupted = False
     try:
-        for solution in walk(covariance, d, grid, tol, max_iter, chosen, callback):
+        for solution in walk(covariance, d, shape, grid, tol, max_iter, chosen, callback):
             if max_variables is not None and len(solution.support) > max_variables and solutions:
                 break
             solutions.append(solution)
@@ -178,6 +184,7 @@ def solve_path(
 def walk(
     S: Covariance,
     n_components: int,
+    penalty: Entrywise,
     alphas: Array,
     tol: float,
     max_iter: int | None,
@@ -185,11 +192,12 @@ def walk(
     callback: Callable[[float, Record], object] | None = None,
 ) -> Iterator[Solution]:
     """Yield the solutions for distinct falling ``alphas``; Ctrl-C and a lack of memory are raised as what they are."""
-    labels_at = _labels(S, float(alphas[-1]))
+    labels_at = _labels(S, penalty.scaled(float(alphas[-1])))
     last: Solution | None = None
     for alpha in alphas:
         report = None if callback is None else _bind(callback, float(alpha))
-        parts = decompose(S, n_components, float(alpha), labels_at(float(alpha)))
+        penalty = penalty.scaled(float(alpha))
+        parts = decompose(S, n_components, penalty, labels_at(penalty))
         last = solve_parts(S, parts, solver, tol, max_iter, init=last, callback=report)
         yield last
 
@@ -198,7 +206,7 @@ def _bind(callback: Callable[[float, Record], object], alpha: float) -> Callable
     return lambda record: callback(alpha, record)
 
 
-def _grid(S: Covariance, alphas: Any, n_alphas: int) -> Array:
+def _grid(S: Covariance, penalty: Entrywise, alphas: Any, n_alphas: int) -> Array:
     """Return the penalties, falling and distinct."""
     if alphas is not None:
         values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]
@@ -207,10 +215,11 @@ def _grid(S: Covariance, alphas: Any, n_alphas: int) -> Array:
         return np.unique(values)[::-1]
     if isinstance(n_alphas, bool) or not isinstance(n_alphas, int | np.integer) or n_alphas < 1:
         raise ValueError(f"n_alphas must be a whole number, 1 or larger, got {n_alphas!r}.")
-    largest = S.largest_off_diagonal()
+    largest = largest_alpha(S, penalty)
     return largest * np.geomspace(1.0, GRID_RATIO, int(n_alphas)) if largest > 0 else np.zeros(1)
 
 
-def _labels(S: Covariance, smallest: float) -> Callable[[float], IntArray]:
-    """Return a function from alpha to components: one scan of the data serves the whole path."""
-    return S.component_labels if isinstance(S, DenseCovariance) else S.graph(smallest).component_labels
+def _labels(S: Covariance, smallest: Entrywise) -> Callable[[Entrywise], IntArray]:
+    """Return a function from penalties to components: one scan of the data serves the whole path."""
+    graph = None if isinstance(S, DenseCovariance) else common_graph(S, smallest)
+    return lambda penalty: component_labels(S, penalty, graph)

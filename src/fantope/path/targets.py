@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fantope.operators import Covariance, DenseCovariance
+from fantope.penalties import L1
 from fantope.problem.certificate import relative_gap
 from fantope.problem.decomposition import decompose
 from fantope.problem.problem import Problem
@@ -139,7 +140,7 @@ def _mixture(S: Covariance, one: Solution, other: Solution, norm: float) -> Solu
         return None
     base = min(one, other, key=lambda solution: solution.alpha)
     factors = point.lifted(rows)
-    problem = Problem(S.block(factors.rows, factors.rows), one.n_components, base.alpha)
+    problem = Problem(S.block(factors.rows, factors.rows), one.n_components, base.penalty)
     everything = Factors(np.arange(len(factors.rows)), factors.vectors, factors.weights)
     return replace(base, factors=factors, objective=problem.objective(everything))
 
@@ -215,7 +216,7 @@ def _bisect(S: Covariance, d: int, tol: float, excess: Callable[[Solution], floa
 
     def at(alpha: float) -> float:
         init = min(tried, key=lambda solution: abs(solution.alpha - alpha)) if tried else None
-        tried.append(solve_parts(S, decompose(S, d, alpha, labels_at(alpha)), solver, tol, init=init))
+        tried.append(solve_parts(S, decompose(S, d, L1(alpha), labels_at(alpha)), solver, tol, init=init))
         return excess(tried[-1])
 
     high, low = top, top

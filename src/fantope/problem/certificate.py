@@ -1,10 +1,10 @@
 """The certificate: two numbers that bracket the optimum, computed from X and U by code that solves nothing.
 
-For any X in the Fantope and any |U_ij| ≤ alpha,
+For any X in the Fantope and any U in the dual set of the penalty Ω (⟨U, X⟩ ≤ Ω(X) for all X),
 
-    ⟨S, X⟩ − alpha‖X‖₁  ≤  optimum  ≤  φ_d(S − U),
+    ⟨S, X⟩ − Ω(X)  ≤  optimum  ≤  φ_d(S − U),
 
-where φ_d is the sum of the d largest eigenvalues: ⟨S, X⟩ − alpha‖X‖₁ ≤ ⟨S − U, X⟩ ≤ φ_d(S − U).
+where φ_d is the sum of the d largest eigenvalues: ⟨S, X⟩ − Ω(X) ≤ ⟨S − U, X⟩ ≤ φ_d(S − U).
 """
 
 from __future__ import annotations
@@ -16,14 +16,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from fantope.kernels.graph import component_labels
+from fantope.kernels.graph import component_labels as pattern_labels
 from fantope.operators.base import Covariance
+from fantope.penalties import Entrywise
 from fantope.problem.bounds import UNIT, claimed_eigenvalue_bounds, leading_eigenvalue_bounds
+from fantope.problem.decomposition import component_labels
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors
+from fantope.problem.projection import Factors, share_of_centre
 from fantope.prox.simplex import capped_simplex
-from fantope.typing import Array
+from fantope.typing import Array, IntArray
 
 FEASIBLE = 1e-9  # distance to the Fantope that counts as rounding
 STRIP = 512  # rows compared at a time, so that checking needs no further p × p array
@@ -180,7 +182,7 @@ def spectrum_bounds(
     M is cut into the connected components of its pattern first: its spectrum is the union of theirs. ``refill`` as in
     :func:`leading_eigenvalue_bounds`.
     """
-    labels = component_labels(M, 0.0)
+    labels = pattern_labels(M, 0.0)
     sizes = np.bincount(labels)
     if len(sizes) == 1:
         return leading_eigenvalue_bounds(M, n_components, start, slack, below, refill)
@@ -201,38 +203,39 @@ def verify(
 ) -> Certificate:
     """Recompute the bracket from S, X and U alone.
 
-    Between the components that U names, |S_ij| ≤ alpha is checked anew by a scan of S, so that U_ij = S_ij is in the
+    Between the components that U names, |S_ij| ≤ w_ij is checked anew by a scan of S, so that U_ij = S_ij is in the
     box and S − U vanishes there. Inside them U is read, checked and its bound computed block by block: nothing
-    larger than the largest component is ever formed.
+    larger than the largest component is ever formed. Variables that the penalty forbids have no part in the problem.
 
-    X may be off the Fantope by rounding: the objective reported is that of X less the most that moving X to its nearest
-    feasible point can cost, ``(‖S‖_F + alpha·r)·distance`` on the r rows in use. The bound may exceed φ_d(S − U) by
-    ``slack`` where that saves time.
+    X may be off the Fantope by rounding. Scaled to trace d and mixed with a multiple of the identity it is in it, its
+    zeros kept, and by concavity the mixture's objective is at least the mixture of both objectives: that is reported.
+    The bound may exceed φ_d(S − U) by ``slack`` where that saves time.
 
     Raises
     ------
     CertificateError
         If X is not a feasible point, or U is not an admissible dual point for S.
     """
-    alpha, labels = dual.alpha, dual.labels
+    penalty, labels = dual.penalty, dual.labels
     if X.shape != (S.size, S.size) or len(labels) != S.size:
         raise CertificateError(f"S has {S.size} variables, but X is {X.shape} and U has {len(labels)} variables.")
-    objective = _verified_objective(S, X, n_components, alpha)
-    found = S.component_labels(alpha)
+    objective = _verified_objective(S, X, n_components, penalty)
+    found = component_labels(S, penalty)
     if len(np.unique(np.stack([found, labels]), axis=1).T) > found.max() + 1:
-        raise CertificateError("S has entries above alpha between components that the dual point keeps apart.")
+        raise CertificateError("S has entries above the penalty's between components that the dual point keeps apart.")
     sizes = np.bincount(labels)
-    parts = [S.diagonal()[sizes[labels] == 1] - alpha]
+    gain = S.diagonal() - penalty.diagonal(np.arange(S.size))
+    parts = [gain[sizes[labels] == 1]]
     for label in np.flatnonzero(sizes > 1):
-        block = np.flatnonzero(labels == label)
+        block = np.flatnonzero((labels == label) & (gain > -np.inf))
         U = dual.block(block, block)
-        _check_box(U, alpha)
+        _check_box(U, penalty, block)
         np.subtract(S.block(block, block), U, out=U)
         parts.append(spectrum_bounds(U, n_components, slack=slack))
     return Certificate(objective, _sum_of_largest(np.concatenate(parts), n_components))
 
 
-def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: int, alpha: float) -> float:
+def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: int, penalty: Entrywise) -> float:
     rows = np.flatnonzero(np.diff(X.indptr))
     block = X[rows][:, rows].toarray()
     if not np.isfinite(block).all():
@@ -243,16 +246,25 @@ def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: 
     distance = float(np.linalg.norm(values - capped_simplex(values, n_components)))
     if not distance <= FEASIBLE * n_components:
         raise CertificateError(f"X is {distance:.3g} away from the Fantope.")
+    own = penalty.restrict(rows)
+    cost = own.value(block)
+    if not np.isfinite(cost):
+        raise CertificateError("X has entries that the penalty forbids.")
     S_block = S.block(rows, rows)
-    objective = float((S_block * block).sum() - alpha * np.abs(block).sum())
-    return objective - (float(np.linalg.norm(S_block)) + alpha * len(rows)) * (distance + len(rows) * UNIT)
+    scale, centre = n_components / float(block.trace()), n_components / len(rows)
+    error = len(rows) * UNIT  # of eigenvalues between 0 and 1, and relative to them that of the objective
+    share = share_of_centre(scale * float(values[0]) - error, scale * float(values[-1]) + error, centre)
+    mixture = (1.0 - share) * scale * (float((S_block * block).sum()) - cost)
+    mixture += share * centre * float((S_block.diagonal() - own.diagonal(np.arange(len(rows)))).sum())
+    return mixture - error * (float(np.linalg.norm(S_block)) + cost)
 
 
-def _check_box(U: Array, alpha: float) -> None:
-    excess = max(float(U.max()), -float(U.min())) - alpha
-    if not excess <= 8 * UNIT * alpha:
-        raise CertificateError(f"the dual point leaves the box |U| ≤ alpha by {excess:.3g}.")
+def _check_box(U: Array, penalty: Entrywise, block: IntArray) -> None:
+    excess = penalty.excess(U, block, block)
+    if not excess <= 8 * UNIT * penalty.alpha:
+        raise CertificateError(f"the dual point leaves the box |U| ≤ w of the penalty by {excess:.3g}.")
     # Bounds read one triangle, which with its mirror image is a dual point; this catches a damaged file.
     strips = range(0, len(U), STRIP)
-    if any(np.abs(U[i : i + STRIP] - U[:, i : i + STRIP].T).max() > 1e-8 * alpha for i in strips):
+    allowed = 1e-8 * max(penalty.alpha, float(np.abs(U).max()))
+    if any(np.abs(U[i : i + STRIP] - U[:, i : i + STRIP].T).max() > allowed for i in strips):
         raise CertificateError("the dual point is not symmetric.")

@@ -1,9 +1,10 @@
 """Exact decomposition: what can be split off or dropped before any solver starts, without changing the optimum.
 
-Let G be the graph with an edge where |S_ij| > alpha, i ≠ j. Setting X to zero between its connected components
-keeps X in the Fantope and does not lower the objective (each dropped entry contributes
-S_ij X_ij − alpha|X_ij| ≤ 0), so some optimal X is block-diagonal on the components. An isolated variable
-contributes (S_ii − alpha) x_ii with 0 ≤ x_ii ≤ 1: only the d isolated ones with the largest S_ii can matter.
+Let the penalty be Σ w_ij|X_ij| and G the graph with an edge where |S_ij| > w_ij, i ≠ j. Setting X to zero between its
+connected components keeps X in the Fantope and does not lower the objective (each dropped entry contributes
+S_ij X_ij − w_ij|X_ij| ≤ 0), so some optimal X is block-diagonal on the components. An isolated variable contributes
+(S_ii − w_ii) x_ii with 0 ≤ x_ii ≤ 1: only the d isolated ones with the largest S_ii − w_ii can matter. A variable with
+an infinite w_ii has x_ii = 0, hence no part in X.
 
 The rule found in other implementations drops an isolated variable when d variables *of any kind* have a larger
 diagonal. That is wrong: in a component one direction may be enough, see ``tests/problem/test_decomposition.py``.
@@ -16,11 +17,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fantope.kernels.scan import unite
 from fantope.operators import Covariance, DenseCovariance
+from fantope.operators.graph import ThresholdGraph, labels_of
+from fantope.penalties import Entrywise
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.typing import IntArray
 
+STRIP = 512  # rows compared at a time
 ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
 
 
@@ -36,36 +41,92 @@ class Decomposition:
         The kept variables, rising.
     labels : (p,) array
         Component of each variable.
+    penalty : Entrywise
+        On all variables.
     """
 
     problem: Problem
     kept: IntArray
     labels: IntArray
+    penalty: Entrywise
 
     def lift_dual(self, S: Covariance, reduced: ReducedDual) -> LiftedDual:
         """Return the dual point of the full problem."""
         position = np.full(S.size, -1, dtype=np.intp)
         position[self.kept] = np.arange(len(self.kept))
-        return LiftedDual(S, self.problem.alpha, self.labels, position, reduced)
+        return LiftedDual(S, self.penalty, self.labels, position, reduced)
 
 
-def decompose(S: Covariance, n_components: int, alpha: float, labels: IntArray | None = None) -> Decomposition:
+def decompose(S: Covariance, n_components: int, penalty: Entrywise, labels: IntArray | None = None) -> Decomposition:
     """Keep the variables that can matter, and cut what cannot connect them.
 
     ``labels`` are the components if they are known already.
     """
-    labels = S.component_labels(alpha) if labels is None else labels
+    labels = component_labels(S, penalty) if labels is None else labels
+    gain = S.diagonal() - penalty.diagonal(np.arange(S.size))
+    allowed = gain > -np.inf
+    if int(allowed.sum()) < n_components:
+        raise ValueError(
+            f"weights must leave at least {n_components} variables, as many as n_components, but forbid all except "
+            f"{int(allowed.sum())}; an infinite weight on the diagonal forbids a variable."
+        )
     sizes = np.bincount(labels)
     connected = sizes[labels] > 1
-    isolated = np.flatnonzero(~connected)
-    best = isolated[np.argsort(-S.diagonal()[isolated], kind="stable")[:n_components]]
-    kept = np.sort(np.concatenate([np.flatnonzero(connected), best]))
-    if len(sizes) == 1 and isinstance(S, DenseCovariance):
-        return Decomposition(Problem(S.S, n_components, alpha), kept, labels)
-    _check_memory(len(kept), S.size, alpha)
+    isolated = np.flatnonzero(~connected & allowed)
+    best = isolated[np.argsort(-gain[isolated], kind="stable")[:n_components]]
+    kept = np.sort(np.concatenate([np.flatnonzero(connected & allowed), best]))
+    own = penalty.restrict(kept)
+    if len(sizes) == 1 and len(kept) == S.size and isinstance(S, DenseCovariance):
+        return Decomposition(Problem(S.S, n_components, own), kept, labels, penalty)
+    _check_memory(len(kept), S.size, penalty.alpha)
     block = S.block(kept, kept)
     block[labels[kept][:, None] != labels[kept]] = 0.0
-    return Decomposition(Problem(block, n_components, alpha, labels[kept]), kept, labels)
+    return Decomposition(Problem(block, n_components, own, labels[kept]), kept, labels, penalty)
+
+
+def component_labels(S: Covariance, penalty: Entrywise, graph: ThresholdGraph | None = None) -> IntArray:
+    """Return the connected component of each variable in the graph |S_ij| > w_ij, i ≠ j.
+
+    One scan of S at the threshold that most pairs have, and a look at the pairs that have their own. A ``graph`` made
+    by :func:`common_graph` for the same penalty with a smaller alpha saves the scan.
+    """
+    special = penalty.rows
+    if not len(special):
+        return S.component_labels(penalty.common) if graph is None else graph.component_labels(penalty.common)
+    if len(special) == S.size:
+        labels = np.arange(S.size)
+    else:
+        graph = common_graph(S, penalty) if graph is None else graph
+        labels = graph.component_labels(penalty.common)
+    parents = np.arange(S.size)
+    first = np.unique(labels, return_index=True)[1]
+    unite(parents, np.arange(S.size), first[labels])
+    for start in range(0, len(special), STRIP):
+        strip = special[start : start + STRIP]
+        r, c = np.nonzero(np.abs(S.block(strip, special)) > penalty.limits(strip, special))
+        unite(parents, strip[r], special[c])
+    return labels_of(parents)
+
+
+def common_graph(S: Covariance, penalty: Entrywise) -> ThresholdGraph:
+    """Return what the pairs without a w_ij of their own connect, at this alpha and every larger one."""
+    return S.graph(penalty.common, apart=penalty.rows) if len(penalty.rows) else S.graph(penalty.common)
+
+
+def largest_alpha(S: Covariance, penalty: Entrywise) -> float:
+    """Return the largest |S_ij|/weight, i ≠ j, where the weight, w_ij for alpha = 1, is not zero."""
+    special, unit = penalty.rows, penalty.scaled(1.0)
+    if not len(special):
+        return S.largest_off_diagonal()
+    largest = S.largest_off_diagonal(apart=special) if len(special) < S.size else 0.0
+    for start in range(0, len(special), STRIP):
+        strip = special[start : start + STRIP]
+        size = np.abs(S.block(strip, special))
+        size[np.arange(len(strip)), start + np.arange(len(strip))] = 0.0
+        weights = np.broadcast_to(unit.limits(strip, special), size.shape)
+        ratios = np.divide(size, weights, out=np.zeros_like(size), where=weights > 0.0)
+        largest = max(largest, float(ratios.max()))
+    return largest
 
 
 def _check_memory(kept: int, size: int, alpha: float) -> None:

@@ -1,7 +1,7 @@
-"""Dual points U, |U_ij| ≤ alpha: stored where they must be, given by a rule where they need not be.
+"""Dual points U in the box of a penalty: stored where they must be, given by a rule where they need not be.
 
-The diagonal is always alpha: X ⪰ 0 makes ‖diag X‖₁ = tr X = d, so the diagonal's penalty is constant, and
-among all admissible U the one with the largest diagonal gives the smallest bound φ_d(S − U).
+The diagonal is always at its largest: X ⪰ 0 makes diag X ≥ 0, and among all admissible U the one with the largest
+diagonal gives the smallest bound φ_d(S − U).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from fantope.operators.base import Covariance
+from fantope.penalties import Entrywise
 from fantope.typing import Array, IntArray
 
 
@@ -32,9 +33,27 @@ class ReducedDual(Protocol):
         ...
 
 
-def _set_diagonal(block: Array, rows: IntArray, cols: IntArray, alpha: float) -> None:
+def _into_box(block: Array, penalty: Entrywise, rows: IntArray, cols: IntArray) -> Array:
+    """Clip a block of U to the box and set its diagonal to the edge, in place."""
+    penalty.clip(block, rows, cols)
     _, r, c = np.intersect1d(rows, cols, return_indices=True)
-    block[r, c] = alpha
+    block[r, c] = penalty.diagonal(rows[r])
+    return block
+
+
+def _slack(S: Array, U: Array, penalty: Entrywise) -> Array:
+    """Write S − U in place of U, which is clipped to the box, its diagonal set to the edge."""
+    penalty.clip(U)
+    np.subtract(S, U, out=U)
+    np.fill_diagonal(U, S.diagonal() - penalty.diagonal(np.arange(len(S))))
+    return U
+
+
+def _copied(A: Array, out: Array | None) -> Array:
+    if out is None:
+        return A.copy()
+    np.copyto(out, A)
+    return out
 
 
 @dataclass(frozen=True)
@@ -42,14 +61,11 @@ class DenseDual:
     """U stored whole."""
 
     U: Array
-    alpha: float
+    penalty: Entrywise
 
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols], clipped to the box."""
-        block = self.U[rows[:, None], cols]
-        np.clip(block, -self.alpha, self.alpha, out=block)
-        _set_diagonal(block, rows, cols, self.alpha)
-        return block
+        return _into_box(self.U[rows[:, None], cols], self.penalty, rows, cols)
 
     def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols], for which S is not needed."""
@@ -61,10 +77,7 @@ class DenseDual:
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U."""
-        M = np.clip(self.U, -self.alpha, self.alpha, out=out)
-        np.subtract(S, M, out=M)
-        np.fill_diagonal(M, S.diagonal() - self.alpha)
-        return M
+        return _slack(S, _copied(self.U, out), self.penalty)
 
 
 @dataclass(frozen=True)
@@ -76,7 +89,7 @@ class WorkspaceDual:
 
     fill: Callable[[Array], object]  # writes U
     workspace: Array
-    alpha: float
+    penalty: Entrywise
 
     def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols], for which S is not needed."""
@@ -84,7 +97,7 @@ class WorkspaceDual:
 
     def kept(self, previous: ReducedDual | None) -> DenseDual:
         """Return U written out, in the memory of ``previous`` if that is of the same kind."""
-        dual = previous if isinstance(previous, DenseDual) else DenseDual(np.empty_like(self.workspace), self.alpha)
+        dual = previous if isinstance(previous, DenseDual) else DenseDual(np.empty_like(self.workspace), self.penalty)
         self.fill(dual.U)
         return dual
 
@@ -92,52 +105,44 @@ class WorkspaceDual:
         """Return S − U, in the work space unless told otherwise."""
         M = self.workspace if out is None else out
         self.fill(M)
-        np.clip(M, -self.alpha, self.alpha, out=M)
-        np.subtract(S, M, out=M)
-        np.fill_diagonal(M, S.diagonal() - self.alpha)
-        return M
+        return _slack(S, M, self.penalty)
 
 
 @dataclass(frozen=True)
 class ExtendedDual:
-    """U stored on the rows of an active set; clip(S, ±alpha) between the other variables.
+    """U stored on the rows of an active set; S, clipped to the box, between the other variables.
 
     Its size is that of the active set: S is not held, but asked for.
     """
 
-    alpha: float
+    penalty: Entrywise
     active: IntArray  # (a,) rising
     U: Array  # (a, m): the rows of the active variables
 
     @classmethod
-    def empty(cls, size: int, alpha: float) -> ExtendedDual:
-        """Return U = clip(S, ±alpha), with which S − U = soft(S, alpha)."""
-        return cls(alpha, np.zeros(0, dtype=np.intp), np.zeros((0, size)))
+    def empty(cls, size: int, penalty: Entrywise) -> ExtendedDual:
+        """Return U = clip(S), with which S − U is S, soft-thresholded."""
+        return cls(penalty, np.zeros(0, dtype=np.intp), np.zeros((0, size)))
 
     def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols] in place of ``S``, the entries S[rows][:, cols]."""
-        block = np.clip(S, -self.alpha, self.alpha, out=S)
         position = np.full(self.U.shape[1], -1)
         position[self.active] = np.arange(len(self.active))
-        for target, own, other in ((block, rows, cols), (block.T, cols, rows)):
+        for target, own, other in ((S, rows, cols), (S.T, cols, rows)):
             inside = np.flatnonzero(position[own] >= 0)
             target[inside] = self.U[position[own[inside]][:, None], other]
-        _set_diagonal(block, rows, cols, self.alpha)
-        return block
+        return _into_box(S, self.penalty, rows, cols)
 
     def kept(self, previous: ReducedDual | None) -> ExtendedDual:
         """Return itself: nobody writes to it."""
         return self
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
-        """Return S − U; among the other variables that is soft(S, alpha)."""
-        M = np.clip(S, -self.alpha, self.alpha, out=out)
-        np.subtract(S, M, out=M)
-        rows = S[self.active] - self.U
-        M[self.active] = rows
-        M[:, self.active] = rows.T
-        np.fill_diagonal(M, S.diagonal() - self.alpha)
-        return M
+        """Return S − U; among the other variables that is S, soft-thresholded."""
+        U = _copied(S, out)
+        U[self.active] = self.U
+        U[:, self.active] = self.U.T
+        return _slack(S, U, self.penalty)
 
 
 @dataclass(frozen=True)
@@ -145,14 +150,20 @@ class LiftedDual:
     """The dual of the full problem from that of the reduced one (exact decomposition).
 
     Inside a connected component U is the reduced problem's; between components, and for dropped variables,
-    |S_ij| ≤ alpha, so U_ij = S_ij is admissible and leaves S − U zero there.
+    S_ij is in the box, so U_ij = S_ij is admissible and leaves S − U zero there. The diagonal is infinite for variables
+    that the penalty forbids.
     """
 
     S: Covariance
-    alpha: float
+    penalty: Entrywise
     labels: IntArray  # (p,) component of each variable
     position: IntArray  # (p,) index in the reduced problem, −1 for dropped variables
     reduced: ReducedDual
+
+    @property
+    def alpha(self) -> float:
+        """The penalty's alpha."""
+        return self.penalty.alpha
 
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols]."""
@@ -166,7 +177,5 @@ class LiftedDual:
             return self.reduced.over(self.S.block(rows, cols), *where)
         block = self.S.block(rows, cols)
         inner = self.reduced.over(block[np.ix_(r, c)], *where)
-        np.clip(block, -self.alpha, self.alpha, out=block)
         block[np.ix_(r, c)] = np.where(same, inner, block[np.ix_(r, c)])
-        _set_diagonal(block, rows, cols, self.alpha)
-        return block
+        return _into_box(block, self.penalty, rows, cols)

@@ -1,11 +1,15 @@
-"""The problem: max ⟨S, X⟩ − alpha‖X‖₁ over the Fantope {0 ⪯ X ⪯ I, tr X = d}."""
+"""The problem: max ⟨S, X⟩ − Ω(X) over the Fantope {0 ⪯ X ⪯ I, tr X = d}, Ω a penalty."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from fantope.kernels.elementwise import objective_terms
-from fantope.problem.projection import Factors
+from fantope.penalties import Entrywise
+from fantope.problem.projection import Factors, repair, share_of_centre, shrink
 from fantope.typing import Array, IntArray
 
 
@@ -17,14 +21,15 @@ class Problem:
     ----------
     S : (m, m) C-contiguous symmetric array
     n_components : int
-    alpha : float
+    penalty : Entrywise
+        On the m variables.
     labels : (m,) array, optional
         Component of each variable, if there are several. S is cut between them, and X must be.
     """
 
     S: Array
     n_components: int
-    alpha: float
+    penalty: Entrywise
     labels: IntArray | None = None
 
     @property
@@ -32,14 +37,66 @@ class Problem:
         """Number of variables."""
         return len(self.S)
 
+    @property
+    def alpha(self) -> float:
+        """The penalty's alpha."""
+        return self.penalty.alpha
+
+    @property
+    def limits(self) -> float | Array:
+        """The box |U_ij| ≤ limits_ij of dual points: a number, or an (m, m) array. Not to be written to."""
+        return self.penalty.limits()
+
     def cut(self, A: Array) -> None:
         """Set A to zero between components, in place."""
         if self.labels is not None:
             A[self.labels[:, None] != self.labels] = 0.0
 
     def objective(self, X: Factors) -> float:
-        """Return ⟨S, X⟩ − alpha‖X‖₁."""
+        """Return ⟨S, X⟩ − Ω(X), or a little less where Ω forbids entries.
+
+        Factors know no zeros within a component, so rounding leaves ‖E‖ of the order of 1e-16 on the forbidden entries.
+        X − E is off the Fantope by no more than that, and a mixture with the multiple of the identity that has trace d
+        is in it: by concavity its objective is at least the mixture of both objectives, and that is returned.
+        """
         rows = X.rows
-        block = self.S if len(rows) == self.size else self.S[rows[:, None], rows]
-        inner, norm = objective_terms(block, X.vectors, X.weights)
-        return float(inner - self.alpha * norm)
+        whole = len(rows) == self.size
+        block = self.S if whole else self.S[rows[:, None], rows]
+        limits = self.limits if whole else self.penalty.limits(rows, rows)
+        inner, norm, forbidden = objective_terms(block, X.vectors, X.weights, limits)
+        value = float(inner - norm)
+        if forbidden == 0.0:
+            return value
+        error = float(np.sqrt(forbidden))
+        share = share_of_centre(-error, 1.0 + error, self.n_components / len(rows))
+        weights = self.penalty.diagonal(rows)
+        centre = self.n_components / len(rows) * float((block.diagonal() - weights).sum())
+        return (1.0 - share) * value + share * centre
+
+    def repair(self, Y: Array, start: Array | None = None, rows: IntArray | None = None) -> Factors | None:
+        """Return a point of the Fantope near ``Y`` with Y's zero rows and blocks, and zero where Ω forbids entries.
+
+        None if Y uses too few variables. ``rows`` are the variables of Y, by default all; ``start`` are approximate
+        leading eigenvectors, as rows.
+        """
+        rows = np.arange(self.size) if rows is None else rows
+        if self.forbids:
+            found = shrink(np.where(np.isinf(self.penalty.limits(rows, rows)), 0.0, Y), self.n_components)
+        else:
+            found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
+        return None if found is None else found.lifted(rows)
+
+    def subgradient(self, X: Array) -> Array:
+        """Return a subgradient of Ω at X, zero on forbidden entries and between components."""
+        if self.forbids:
+            found: Array = np.where(np.isinf(self.limits), 0.0, self.limits) * np.sign(X)
+        else:
+            found = self.limits * np.sign(X)
+        self.cut(found)  # or sign(X) would make rounding between components count
+        return found
+
+    @cached_property
+    def forbids(self) -> bool:
+        """Whether the penalty forbids entries of X."""
+        limits = self.limits
+        return not isinstance(limits, float) and bool(np.isinf(limits).any())

@@ -35,9 +35,10 @@ class Factors:
         """Return the same X with variable i renamed to ``rows[i]``."""
         return Factors(rows[self.rows], self.vectors, self.weights)
 
-    def matrix(self, size: int) -> scipy.sparse.csr_array:
-        """Return X as a sparse (size, size) array, exact zeros where no eigenvector reaches."""
+    def matrix(self, size: int, forbidden: AnyArray | bool = False) -> scipy.sparse.csr_array:
+        """Return X as a sparse (size, size) array, exact zeros where no eigenvector reaches or X may not be."""
         block = (self.vectors.T * self.weights) @ self.vectors
+        block[np.broadcast_to(forbidden, block.shape)] = 0.0
         # Eigenvectors of separate components do not overlap, so a zero entry of |V|ᵀ|V| is a structural one.
         block[(np.abs(self.vectors).T @ np.abs(self.vectors)) == 0.0] = 0.0
         sparse = scipy.sparse.coo_array(0.5 * (block + block.T))
@@ -106,6 +107,40 @@ def repair(
     shift = 0.5 * (falling[n_components - 1] + falling[n_components])
     rounded = _assemble(rows, [np.where(found > shift, shift + 1.0, found) for found in values], vectors, where, shift)
     return rounded if objective(rounded) > objective(nearest) else nearest
+
+
+def share_of_centre(lowest: float, highest: float, centre: float) -> float:
+    """Return the least t for which (1 − t)·values + t·centre lie in [0, 1], given the extremes of the values."""
+    share = 0.0
+    if highest > 1.0:
+        share = (highest - 1.0) / (highest - centre) if highest > centre else 1.0
+    if lowest < 0.0:
+        share = max(share, -lowest / (centre - lowest))
+    return min(share, 1.0)
+
+
+def shrink(Y: Array, n_components: int) -> Factors | None:
+    """Return a point of the Fantope that is zero wherever the symmetric ``Y`` is, off the diagonal.
+
+    That is Y scaled to trace d, moved towards the multiple of the identity with that trace just as far as eigenvalues
+    outside [0, 1] ask for. None if Y uses too few variables, or its trace is not positive.
+    """
+    rows = np.flatnonzero(Y.any(axis=1))
+    trace = float(Y.trace())
+    if len(rows) < n_components or not trace > 0.0:
+        return None
+    block = _part(Y, rows)
+    labels = component_labels(block, 0.0)
+    values, vectors, where = [], [], []
+    for label in range(labels.max() + 1):
+        own = np.flatnonzero(labels == label)
+        found, basis = _leading(_part(block, own), n_components, rows[own], None)
+        values.append(found * (n_components / trace))
+        vectors.append(basis)
+        where.append(own)
+    centre = n_components / len(rows)
+    share = share_of_centre(min(float(v[-1]) for v in values), max(float(v[0]) for v in values), centre)
+    return _assemble(rows, [(1.0 - share) * v + share * centre for v in values], vectors, where, 0.0)
 
 
 def _part(Y: Array, rows: IntArray) -> Array:

@@ -25,14 +25,15 @@ class PenaltyWeights:
     below: float
 
     @classmethod
-    def of(cls, S: Array, n_components: int, alpha: float, mu: float | Literal["paper"]) -> PenaltyWeights:
+    def of(cls, S: Array, n_components: int, slope: float, mu: float | Literal["paper"]) -> PenaltyWeights:
         """Return μr₁, μ/√p and μr₂ with the constants of Corollary 1.
 
-        μ = (‖S‖_F + λp + 1)√(p/(d + 1)), r₁ = √(d(d + 1)), r₂ = √(p(d + 1)); d_{C₁}(X) = |tr X − d|/√p.
+        μ = (‖S‖_F + L + 1)√(p/(d + 1)), r₁ = √(d(d + 1)), r₂ = √(p(d + 1)); d_{C₁}(X) = |tr X − d|/√p. ``slope`` is L,
+        the Lipschitz constant of the penalty on X: λp for λ‖X‖₁.
         """
         p, d = S.shape[0], n_components
         if mu == "paper":
-            mu = (float(np.linalg.norm(S)) + alpha * p + 1.0) * np.sqrt(p / (d + 1))
+            mu = (float(np.linalg.norm(S)) + slope + 1.0) * np.sqrt(p / (d + 1))
         return cls(mu * np.sqrt(d * (d + 1)), mu / np.sqrt(p), mu * np.sqrt(p * (d + 1)))
 
     def scaled(self, factor: float) -> PenaltyWeights:

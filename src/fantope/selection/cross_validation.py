@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fantope.path.solve_path import walk
+from fantope.penalties import L1
 from fantope.solvers import ActiveSet
 from fantope.solvers.validation import check_covariance, check_n_components, check_tol
 from fantope.typing import Array, IntArray
@@ -75,7 +76,7 @@ def fold_scores(S: Any, explained: Explained, n_components: int, alphas: Array, 
     """
     S = check_covariance(S)
     d, tol = check_n_components(n_components, S.size), check_tol(tol, S.size)
-    path = list(walk(S, d, alphas, tol, None, ActiveSet()))
+    path = list(walk(S, d, L1(0.0), alphas, tol, None, ActiveSet()))
     sizes = np.array([len(solution.support) for solution in path], dtype=np.intp)
     return np.array([explained(solution.components) for solution in path]), sizes
 

@@ -93,7 +93,7 @@ class ActiveSet:
     @staticmethod
     def _leading_variables(problem: Problem) -> IntArray:
         d, m = problem.n_components, problem.size
-        M = ExtendedDual.empty(m, problem.alpha).slack(problem.S)
+        M = ExtendedDual.empty(m, problem.penalty).slack(problem.S)
         space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, m)))
         _, rows = space.leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)
@@ -104,7 +104,8 @@ class ActiveSet:
         if state.pending:
             self._after_failed_certificate(problem, state)
         active = state.active
-        inner = Problem(np.ascontiguousarray(problem.S[np.ix_(active, active)]), problem.n_components, problem.alpha)
+        S = np.ascontiguousarray(problem.S[np.ix_(active, active)])
+        inner = Problem(S, problem.n_components, problem.penalty.restrict(active))
         every = CHECK_EVERY if len(active) <= MANY else CHECK_MANY_EVERY
         admm = Admm(step_size=self.step_size, check_every=every)
         try:
@@ -114,14 +115,13 @@ class ActiveSet:
         if run.X is None or run.dual is None:
             raise FloatingPointError
         # The certificate of the inner run may pair different iterations; the warm start needs the last one.
-        Y, W = run.state.split(inner.alpha)
-        W *= run.state.rho
-        state.start = Start(np.arange(len(active)), Y, W, run.state.step_size)
+        X, U = run.state.split(inner)
+        state.start = Start(np.arange(len(active)), X, U, run.state.step_size)
         state.inner_bound = run.dual_bound
         U_inner = run.dual.over(inner.S.copy(), np.arange(len(active)), np.arange(len(active)))
         U, coupling, outside = self._extend(problem, active, run.X, U_inner)
         state.X = run.X.lifted(active)
-        state.dual = ExtendedDual(problem.alpha, active, U)
+        state.dual = ExtendedDual(problem.penalty, active, U)
         state.pending = True
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
@@ -153,9 +153,9 @@ class ActiveSet:
             V[X.rows] = X.vectors[used].T
             S_rows = problem.S[outside[:, None], active]
             slack = np.empty_like(S_rows)
-            extend_dual(S_rows, V, problem.alpha, RIDGE, slack, coupling)
+            extend_dual(S_rows, V, problem.penalty.limits(outside, active), RIDGE, slack, coupling)
             U[:, outside] = (S_rows - slack).T
-            np.clip(U, -problem.alpha, problem.alpha, out=U)  # s − (s − u) may round to just outside
+            problem.penalty.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
         return U, coupling, outside
 
     def _after_failed_certificate(self, problem: Problem, state: ActiveSetState) -> None:

@@ -1,6 +1,6 @@
 """ADMM-FPS (equation admm_fps of the paper), over-relaxed, with a penalty that adapts.
 
-    X ← P_F(Y − W + S/ρ),   Y ← soft(X + W, alpha/ρ),   W ← W + X − Y.
+    X ← P_F(Y − W + S/ρ),   Y ← prox_{Ω/ρ}(X + W),   W ← W + X − Y.
 
 The dual point is free: U = ρW is in the box after every iteration. Only the eigenpairs that the projection needs
 are computed, warm-started; one fused pass does everything else (:func:`fantope.kernels.elementwise.admm_pass`).
@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.kernels.elementwise import admm_pass, admm_rescale
+from fantope.kernels.elementwise import admm_pass, admm_rescale, box_part
 from fantope.problem.dual import WorkspaceDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
@@ -43,10 +43,13 @@ class AdmmState:
         """The paper's α."""
         return 1.0 / self.rho
 
-    def split(self, alpha: float) -> tuple[Array, Array]:
-        """Return Y and W."""
-        W = np.clip(self.Z, -alpha / self.rho, alpha / self.rho)
-        return self.Z - W, W
+    def split(self, problem: Problem) -> tuple[Array, Array]:
+        """Return Y and U = ρW."""
+        W = np.empty_like(self.Z)
+        box_part(self.Z, problem.limits, 1 / self.rho, W)
+        Y = self.Z - W
+        W *= self.rho
+        return Y, W
 
 
 @dataclass(frozen=True)
@@ -82,26 +85,24 @@ class Admm:
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> AdmmState:
         """Start from ``start``, or from the thresholded PCA of :func:`spectral_start`."""
-        S, alpha = problem.S, problem.alpha
         scale, X, U, space = spectral_start(problem, start)
         step_size = self.step_size or (start and start.step_size)
         # Where S is zero its scale says nothing, and U/ρ must stay finite.
-        rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * alpha)
+        rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * problem.alpha)
         U /= rho
-        G = X - U + S / rho
+        G = X - U + problem.S / rho
         # Z = Y + W stores both; it can hold Y where W is at the edge of the box, which is where Y may be non-zero.
-        Z = np.where(np.abs(U) >= (1 - 1e-9) * alpha / rho, X, 0.0) + U
+        Z = np.where(np.abs(U) >= (1 - 1e-9) / rho * problem.limits, X, 0.0) + U
         return AdmmState(Z, G, rho, space)
 
     def step(self, problem: Problem, state: AdmmState, budget: int) -> int:
         """One iteration, and a change of ρ when the residuals are out of balance."""
         if state.stale:
-            admm_rescale(state.Z, problem.S, state.G, problem.alpha / state.rho, 1.0, 1 / state.rho)
+            admm_rescale(state.Z, problem.S, state.G, problem.limits, 1 / state.rho, 1.0)
             state.stale = False
         if self.eigen == "full":
             state.space.basis = None
         state.vectors, state.weights = project(state.G, problem.n_components, state.space, state.accuracy)
-        threshold = problem.alpha / state.rho
         primal, dual, multiplier, slack = np.sqrt(
             admm_pass(
                 state.Z,
@@ -109,7 +110,7 @@ class Admm:
                 state.G,
                 state.vectors,
                 state.weights,
-                threshold,
+                problem.limits,
                 1 / state.rho,
                 self.relax,
             )
@@ -133,21 +134,21 @@ class Admm:
         if 1 / 1.5 <= ratio <= 1.5:
             return
         factor = min(max(np.sqrt(ratio), 0.5), 2.0)
-        threshold = problem.alpha / state.rho
+        admm_rescale(state.Z, problem.S, state.G, problem.limits, 1 / state.rho, factor)
         state.rho *= factor
-        admm_rescale(state.Z, problem.S, state.G, threshold, factor, 1 / state.rho)
 
     def candidate(self, problem: Problem, state: AdmmState) -> Candidate:
         """X from the sparse Y if it can be repaired, else the projection itself; U = ρW."""
-        rho, threshold = state.rho, problem.alpha / state.rho
+        rho, limits = state.rho, problem.limits
 
         def write_dual(out: Array) -> None:
-            np.clip(state.Z, -threshold, threshold, out=out)
+            box_part(state.Z, limits, 1 / rho, out)
             np.multiply(out, rho, out=out)
 
         # G is work space until the next step, which writes it anew: a certificate needs no further array.
         state.stale = True
-        Y = np.clip(state.Z, -threshold, threshold, out=state.G)
+        Y = state.G
+        box_part(state.Z, limits, 1 / rho, Y)
         np.subtract(state.Z, Y, out=Y)
         X = primal_candidate(problem, Y, state.space.basis, state.vectors, state.weights)
-        return Candidate(X, WorkspaceDual(write_dual, state.G, problem.alpha), problem.size)
+        return Candidate(X, WorkspaceDual(write_dual, state.G, problem.penalty), problem.size)

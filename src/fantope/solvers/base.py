@@ -35,7 +35,7 @@ class Start:
     step_size: float | None = None
 
     def spread(self, problem: Problem) -> tuple[Array, Array | None]:
-        """Return X and U over all variables; where there is no dual guess it is clip(S, ±alpha)."""
+        """Return X and U over all variables; where there is no dual guess it is S, clipped to the box."""
         if len(self.rows) == problem.size:
             return self.X, self.U
         where = np.ix_(self.rows, self.rows)
@@ -43,7 +43,7 @@ class Start:
         X[where] = self.X
         if self.U is None:
             return X, None
-        U = np.clip(problem.S, -problem.alpha, problem.alpha)
+        U = problem.penalty.clip(problem.S.copy())
         U[where] = self.U
         return X, U
 

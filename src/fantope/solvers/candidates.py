@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors, compress, repair
+from fantope.problem.projection import Factors, compress
 from fantope.typing import Array
 
 
@@ -17,8 +17,8 @@ def primal_candidate(
     The sparse iterate has the zeros that users want. Before it has settled, its repair can be poor; the other half
     of the splitting, given by its eigenpairs, is feasible as it is.
     """
-    found = repair(sparse, problem.n_components, problem.objective, start)
-    if vectors is None or weights is None:
+    found = problem.repair(sparse, start)
+    if vectors is None or weights is None or problem.forbids:
         return found
     dense = compress(Factors(np.arange(problem.size), vectors.copy(), weights.copy()))
     if found is None:

@@ -2,7 +2,7 @@
 
     X ← P_𝒳((Z₁ + Z₂)/2),   Z_i ← Z_i − X + prox_{αf_i}(2X − Z_i),   i = 1, 2,
 
-with f₁ = alpha‖·‖₁, f₂ = −⟨S, ·⟩ + μ(penalties for leaving the Fantope), 𝒳 the ball ‖X‖_F ≤ √d.
+with f₁ = Ω, f₂ = −⟨S, ·⟩ + μ(penalties for leaving the Fantope), 𝒳 the ball ‖X‖_F ≤ √d.
 
 With v = 2X − Z₁ and y = prox_{αf₁}(v), U = (v − y)/α is in the dual box at every iteration, for nothing.
 """
@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.kernels.elementwise import gradfps_pass, gradfps_target, soft_threshold
+from fantope.kernels.elementwise import box_part, gradfps_pass, gradfps_target, soft_threshold
 from fantope.problem.dual import WorkspaceDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import project, repair
+from fantope.problem.projection import project
 from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.candidates import primal_candidate
@@ -110,8 +110,8 @@ class GradFps:
         weight = 1.0 / state.iteration
         gradfps_target(state.Z1, state.Z2, problem.S, state.G, state.average, state.scale, state.step_size, weight)
         state.vectors, state.weights = self._prox_f2(problem, state)
-        threshold = state.step_size * problem.alpha
-        sums = gradfps_pass(state.Z1, state.Z2, state.scale, state.vectors, state.weights, threshold)
+        eigenpairs = state.vectors, state.weights
+        sums = gradfps_pass(state.Z1, state.Z2, state.scale, *eigenpairs, problem.limits, state.step_size)
         primal, change, norm, spread = np.sqrt(sums)
         state.accuracy = max(1e-12, 0.1 * min(primal, change))
         if self.step_size is None:
@@ -123,7 +123,8 @@ class GradFps:
     def _prox_f2(self, problem: Problem, state: GradFpsState) -> tuple[Array, Array]:
         if self.mu is None:
             return project(state.G, problem.n_components, state.space, state.accuracy)
-        penalty = PenaltyWeights.of(problem.S, problem.n_components, problem.alpha, self.mu).scaled(state.step_size)
+        slope = problem.penalty.norm(problem.size)
+        penalty = PenaltyWeights.of(problem.S, problem.n_components, slope, self.mu).scaled(state.step_size)
         if self.prox == "direct":
             return prox_f2_direct(state.G, problem.n_components, penalty)
         return prox_f2_iterative(state.G, problem.n_components, penalty, self.prox_iter)
@@ -145,7 +146,7 @@ class GradFps:
 
     def candidate(self, problem: Problem, state: GradFpsState) -> Candidate:
         """X from prox f₁ (sparse) or the average, repaired; U from prox f₁."""
-        step, threshold = state.step_size, state.step_size * problem.alpha
+        step, limits = state.step_size, problem.limits
 
         def write_reflection(out: Array) -> None:  # v = 2X − Z₁
             np.add(state.Z1, state.Z2, out=out)
@@ -154,19 +155,19 @@ class GradFps:
 
         def write_dual(out: Array) -> None:  # U = (v − soft(v))/α
             write_reflection(out)
-            np.clip(out, -threshold, threshold, out=out)
+            box_part(out, limits, step, out)
             np.divide(out, step, out=out)
 
         # G is work space until the next step, which writes it anew: a certificate needs no further array.
         sparse = state.G
         write_reflection(sparse)
-        soft_threshold(sparse, threshold)
+        soft_threshold(sparse, limits, step)
         if self.output == "average" and state.iteration:
-            found = repair(state.average, problem.n_components, problem.objective, state.space.basis)
+            found = problem.repair(state.average, state.space.basis)
         else:
             # With a finite mu the projected half is not quite in the Fantope.
             exact = self.mu is None
             found = primal_candidate(
                 problem, sparse, state.space.basis, state.vectors if exact else None, state.weights if exact else None
             )
-        return Candidate(found, WorkspaceDual(write_dual, state.G, problem.alpha), problem.size)
+        return Candidate(found, WorkspaceDual(write_dual, state.G, problem.penalty), problem.size)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.operators import Covariance
+from fantope.penalties import Entrywise
 from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify_reported
 from fantope.problem.dual import LiftedDual
 from fantope.problem.projection import Factors
@@ -63,7 +64,7 @@ class Record:
 
 @dataclass(frozen=True)
 class Solution:
-    """A certified answer to ``max ⟨S, X⟩ − alpha‖X‖₁`` over the Fantope.
+    """A certified answer to ``max ⟨S, X⟩ − Ω(X)`` over the Fantope.
 
     Attributes
     ----------
@@ -74,7 +75,10 @@ class Solution:
     status : Status
     n_iter : int
     solver : str
+    penalty : Penalty
+        Ω.
     alpha : float
+        Ω's alpha.
     n_components : int
     n_features : int
     factors : Factors
@@ -91,7 +95,7 @@ class Solution:
     status: Status
     n_iter: int
     solver: str
-    alpha: float
+    penalty: Entrywise
     n_components: int
     n_features: int
     factors: Factors = field(repr=False)
@@ -99,6 +103,11 @@ class Solution:
     covariance: Covariance = field(repr=False)
     step_size: float | None = field(repr=False)
     history: tuple[Record, ...] = field(repr=False)
+
+    @property
+    def alpha(self) -> float:
+        """The penalty's alpha."""
+        return self.penalty.alpha
 
     @property
     def gap(self) -> float:
@@ -122,8 +131,8 @@ class Solution:
 
     @cached_property
     def projection(self) -> scipy.sparse.csr_array:
-        """X as a sparse (p, p) array, in the Fantope, exact zeros where it is zero."""
-        return self.factors.matrix(self.n_features)
+        """X as a sparse (p, p) array, in the Fantope, exact zeros where it is zero or has to be."""
+        return self.factors.matrix(self.n_features, np.isinf(self.penalty.limits(self.support, self.support)))
 
     @cached_property
     def components(self) -> Array:

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from fantope.operators import Covariance, DenseCovariance
+from fantope.penalties import Penalty
+from fantope.penalties.l1 import as_penalty
 from fantope.problem.certificate import relative_gap, row_sum_bound
-from fantope.problem.decomposition import Decomposition, decompose
+from fantope.problem.decomposition import Decomposition, decompose, largest_alpha
 from fantope.problem.dual import DenseDual, ExtendedDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors, pinch, repair
+from fantope.problem.projection import Factors, pinch
 from fantope.solvers.active_set import ActiveSet
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Solver, Start
@@ -57,7 +59,7 @@ class Interrupted(KeyboardInterrupt):
 def solve(
     S: Any,
     n_components: int,
-    alpha: float,
+    alpha: float | Penalty,
     *,
     solver: str | Solver = "auto",
     tol: float = 1e-4,
@@ -66,7 +68,7 @@ def solve(
     init: Any = None,
     callback: Callable[[Record], object] | None = None,
 ) -> Solution:
-    """Solve ``max ⟨S, X⟩ − alpha‖X‖₁`` over ``0 ⪯ X ⪯ I, tr X = d`` to a certified relative gap.
+    """Solve ``max ⟨S, X⟩ − Ω(X)`` over ``0 ⪯ X ⪯ I, tr X = d`` to a certified relative gap.
 
     Parameters
     ----------
@@ -74,8 +76,9 @@ def solve(
         Symmetric; it may be indefinite or singular.
     n_components : int
         d, 1 ≤ d < p.
-    alpha : float
-        The penalty λ of the paper, 0 or larger. 0 is ordinary PCA.
+    alpha : float or penalty
+        A number is the λ of the paper, 0 or larger: Ω(X) = alpha‖X‖₁, and 0 is ordinary PCA. Or any Ω of
+        :mod:`fantope.penalties`.
     solver : str or solver object, default "auto"
         "auto" (active set around ADMM, the fastest), "admm", "gradfps", "subgradient" or
         "projected-subgradient"; or an object of :mod:`fantope.solvers` with options of its own.
@@ -118,7 +121,7 @@ def solve(
 def solve_to_the_end(
     S: Any,
     n_components: int,
-    alpha: float,
+    alpha: float | Penalty,
     *,
     solver: str | Solver = "auto",
     tol: float = 1e-4,
@@ -130,12 +133,12 @@ def solve_to_the_end(
     """Do what :func:`solve` does for code whose result depends on it: Ctrl-C raises :class:`Interrupted`."""
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
-    alpha = check_nonnegative("alpha", alpha)
+    penalty = as_penalty(alpha, covariance.size)
     tol = check_tol(tol, covariance.size)
     max_iter = check_max_iter(max_iter)
     if step_size is not None:
         step_size = check_nonnegative("step_size", step_size, positive=True)
-    parts = decompose(covariance, d, alpha)
+    parts = decompose(covariance, d, penalty)
     return solve_parts(covariance, parts, choose_solver(solver, step_size), tol, max_iter, init, callback)
 
 
@@ -187,7 +190,7 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
     """Turn what the user brings into a start over the kept variables."""
     if init is None:
         return None
-    kept, alpha = parts.kept, parts.problem.alpha
+    kept = parts.kept
     shape = (init.n_features,) * 2 if isinstance(init, Solution) else np.shape(init)
     if shape != (S.size, S.size):
         raise ValueError(f"init must be a Solution or array for the same {S.size} variables, got shape {shape}.")
@@ -195,7 +198,7 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
         rows = np.flatnonzero(np.isin(kept, init.support))
         X = init.projection[kept[rows]][:, kept[rows]].toarray()
         # Clipped into the new box, not scaled: entries inside it stay where they are.
-        U = np.clip(init.dual.block(kept[rows], kept[rows]), -alpha, alpha)
+        U = parts.penalty.clip(init.dual.block(kept[rows], kept[rows]), kept[rows], kept[rows])
         start = Start(rows, X, U, init.step_size)
     else:
         dense = init.toarray() if hasattr(init, "toarray") else np.asarray(init, dtype=np.float64)
@@ -214,12 +217,12 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
 
 def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
     """Return the points of an earlier solution of the same problem: what was certified once is not given up."""
-    if not isinstance(init, Solution) or init.alpha != parts.problem.alpha:
+    if not isinstance(init, Solution) or init.penalty != parts.penalty:
         return None
     if init.n_components != parts.problem.n_components or not _same(init.covariance, S):
         return None
     rows = np.searchsorted(parts.kept, init.support)
-    dual = DenseDual(init.dual.block(parts.kept, parts.kept), init.alpha)
+    dual = DenseDual(init.dual.block(parts.kept, parts.kept), parts.problem.penalty)
     return Candidate(Factors(rows, init.factors.vectors, init.factors.weights), dual, len(rows))
 
 
@@ -242,10 +245,10 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
         if rows.all():
             return
         V = run.X.vectors[:, rows]
-        point = repair((V.T * run.X.weights) @ V, problem.n_components, problem.objective)
+        point = problem.repair((V.T * run.X.weights) @ V, rows=run.X.rows[rows])
         if point is None:
             continue
-        point = pinch(point.lifted(run.X.rows[rows]), problem.labels)
+        point = pinch(point, problem.labels)
         objective = problem.objective(point)
         if relative_gap(objective, run.dual_bound) <= max(MARGIN * tol, run.gap):
             run.X, run.objective = point, objective
@@ -255,8 +258,9 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
 def _trivial(problem: Problem) -> Candidate:
     """Return the d variables with the largest diagonal: what can be certified where a run has left nothing."""
     m, d = problem.size, problem.n_components
-    rows = np.sort(np.argsort(-problem.S.diagonal(), kind="stable")[:d])
-    dual = ExtendedDual.empty(m, problem.alpha)
+    gain = problem.S.diagonal() - problem.penalty.diagonal(np.arange(m))
+    rows = np.sort(np.argsort(-gain, kind="stable")[:d])
+    dual = ExtendedDual.empty(m, problem.penalty)
     return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
 
 
@@ -280,7 +284,7 @@ def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> 
         status=run.status,
         n_iter=run.n_iter,
         solver=solver.name,
-        alpha=parts.problem.alpha,
+        penalty=parts.penalty,
         n_components=parts.problem.n_components,
         n_features=S.size,
         factors=run.X.lifted(parts.kept),
@@ -291,10 +295,11 @@ def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> 
     )
 
 
-def alpha_max(S: Any, n_components: int) -> float:
+def alpha_max(S: Any, n_components: int, penalty: Penalty | None = None) -> float:
     """Return the smallest alpha from which on the support holds only isolated variables.
 
-    That is the largest |S_ij| off the diagonal, whatever ``n_components`` is.
+    That is the largest |S_ij| off the diagonal, whatever ``n_components`` is; for a penalty with weights the largest
+    |S_ij|/weight, over the pairs whose weight is not zero (which no alpha keeps apart).
 
     Examples
     --------
@@ -304,4 +309,4 @@ def alpha_max(S: Any, n_components: int) -> float:
     """
     covariance = check_covariance(S)
     check_n_components(n_components, covariance.size)
-    return covariance.largest_off_diagonal()
+    return largest_alpha(covariance, as_penalty(0.0 if penalty is None else penalty, covariance.size))

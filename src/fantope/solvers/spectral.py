@@ -14,15 +14,15 @@ from fantope.typing import Array
 def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array, Array, Eigenspace]:
     """Return the scale λ₁, a primal and a dual start, and a warm eigenspace.
 
-    U = clip(S, ±alpha) is a dual point, S − U = soft(S, alpha), and the leading eigenvectors of that are far
+    S, clipped to the box, is a dual point U, S − U is S, soft-thresholded, and the leading eigenvectors of that are far
     sparser than those of S: splitting methods that start there stay at low rank from the first iteration on.
     """
-    S, d, alpha = problem.S, problem.n_components, problem.alpha
+    S, d = problem.S, problem.n_components
     X, U = (None, None) if start is None else start.spread(problem)
-    U = np.clip(S if U is None else U, -alpha, alpha)
-    M = DenseDual(U, alpha).slack(S)
+    U = problem.penalty.clip((S if U is None else U).copy())
+    M = DenseDual(U, problem.penalty).slack(S)
     space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
     # A rough answer is plenty for a start.
     values, rows = space.leading(M, lambda _: d, relative=0.05)
-    scale = max(float(values[0]) + alpha, 1e-8 * float(np.abs(S).max()), float(np.finfo(float).tiny))
+    scale = max(float(values[0]) + problem.alpha, 1e-8 * float(np.abs(S).max()), float(np.finfo(float).tiny))
     return scale, (rows.T @ rows if X is None else X), U, space

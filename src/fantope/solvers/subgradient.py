@@ -1,6 +1,6 @@
 """Projection-free subgradient method on the exact penalty (equation unconstrained_objective).
 
-    ℒ(X) = −⟨S, X⟩ + alpha‖X‖₁ + μ(|tr X − d|/√p + r₁[θ₁(X) − 1]₊ + r₂[−θ_p(X)]₊),   X ← P_𝒳(X − α_k ∂ℒ(X)).
+    ℒ(X) = −⟨S, X⟩ + Ω(X) + μ(|tr X − d|/√p + r₁[θ₁(X) − 1]₊ + r₂[−θ_p(X)]₊),   X ← P_𝒳(X − α_k ∂ℒ(X)).
 
 Each step needs the largest and the smallest eigenpair of X only. A baseline, and a source of warm starts.
 """
@@ -15,7 +15,6 @@ import numpy as np
 from fantope.eigen import Eigenspace
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import repair
 from fantope.prox.penalties import PenaltyWeights
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.spectral import spectral_start
@@ -24,7 +23,7 @@ from fantope.typing import Array
 
 @dataclass
 class SubgradientState:
-    """The iterate, its running mean and that of the ℓ₁ subgradients, weighted by the step sizes."""
+    """The iterate, its running mean and that of the subgradients of Ω, weighted by the step sizes."""
 
     X: Array
     mean: Array
@@ -59,13 +58,13 @@ class Subgradient:
     def init(self, problem: Problem, start: Start | None, tol: float) -> SubgradientState:
         """Start from the thresholded PCA, or from what the caller brings."""
         scale, X, U, space = spectral_start(problem, start)
-        S, d, alpha = problem.S, problem.n_components, problem.alpha
+        S, d, slope = problem.S, problem.n_components, problem.penalty.norm(problem.size)
         if self.mu is None:
-            size = d * scale + alpha
+            size = d * scale + problem.alpha
             weights = PenaltyWeights(size, size, size)
         else:
-            weights = PenaltyWeights.of(S, d, alpha, self.mu)
-        bound = float(np.linalg.norm(S)) + alpha * problem.size + weights.above + weights.below
+            weights = PenaltyWeights.of(S, d, slope, self.mu)
+        bound = float(np.linalg.norm(S)) + slope + weights.above + weights.below
         step = np.sqrt(d) / max(bound, 1e-300) if self.step_size is None else self.step_size
         bottom = Eigenspace(np.random.default_rng(0).standard_normal((4, problem.size)))
         return SubgradientState(X.copy(), X.copy(), U, step, weights, space, bottom, total=step)
@@ -75,17 +74,18 @@ class Subgradient:
         state.iteration += 1
         X, weights, d = state.X, state.weights, problem.n_components
         rate = state.step_size / np.sqrt(state.iteration)
-        subgradient = problem.alpha * np.sign(X)
-        problem.cut(subgradient)  # an extreme eigenvector may mix components, and sign(X) makes rounding count
         high, last = state.top.leading(X, lambda _: 1, tol=1e-4)
         low, first = state.bottom.leading(-X, lambda _: 1, tol=1e-4)
-        change = problem.S - subgradient
+        change = problem.S.copy()
         if high[0] > 1.0:
             change -= weights.above * np.outer(last[0], last[0])
         if low[0] > 0.0:
             change += weights.below * np.outer(first[0], first[0])
         change.flat[:: problem.size + 1] += weights.trace * np.sign(d - X.trace())
-        X = X + rate * change
+        subgradient = problem.subgradient(X)
+        if problem.forbids:  # X stays zero there: the dual point is whatever takes the rest of the step away
+            subgradient = np.where(np.isinf(problem.limits), change, subgradient)
+        X = X + rate * (change - subgradient)
         norm = float(np.linalg.norm(X))
         state.X = X * min(1.0, np.sqrt(d) / norm) if norm > 0 else X
         state.total += rate
@@ -94,6 +94,5 @@ class Subgradient:
         return 1
 
     def candidate(self, problem: Problem, state: SubgradientState) -> Candidate:
-        """Return the mean of the iterates, moved into the Fantope, and the mean of the ℓ₁ subgradients."""
-        X = repair(state.mean, problem.n_components, problem.objective)
-        return Candidate(X, DenseDual(state.dual.copy(), problem.alpha), problem.size)
+        """Return the mean of the iterates, moved into the Fantope, and the mean of the subgradients of Ω."""
+        return Candidate(problem.repair(state.mean), DenseDual(state.dual.copy(), problem.penalty), problem.size)

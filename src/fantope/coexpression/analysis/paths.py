@@ -10,6 +10,7 @@ from fantope.coexpression.analysis.store import Store, attached, detached, finge
 from fantope.operators import DataCovariance
 from fantope.operators.graph import ThresholdGraph
 from fantope.path import Path
+from fantope.penalties import L1
 from fantope.problem.decomposition import decompose
 from fantope.solvers import ActiveSet, Solution, Status
 from fantope.solvers.solve import solve_parts
@@ -65,7 +66,7 @@ class GroupPath:
         if self._graph is None or self._graph[0] > alpha:
             ahead = self.alphas[min(number + AHEAD, len(self.alphas)) - 1]
             self._graph = ahead, self.S.graph(ahead)
-        parts = decompose(self.S, self._d, alpha, self._graph[1].component_labels(alpha))
+        parts = decompose(self.S, self._d, L1(alpha), self._graph[1].component_labels(alpha))
         return solve_parts(self.S, parts, ActiveSet(), self._tol, init=self.solutions[-1] if self.solutions else None)
 
 

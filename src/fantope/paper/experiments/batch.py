@@ -13,6 +13,7 @@ import scipy.linalg
 from fantope.eigen import all_blas_threads, one_blas_thread
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import Draw, distance, draw, few, plain, solved, warm_up
+from fantope.penalties import L1
 from fantope.problem.problem import Problem
 from fantope.solvers import ActiveSet, Admm, GradFps
 from fantope.solvers.base import Start
@@ -115,7 +116,7 @@ def _drive(solver: GradFps | Admm, given: Draw, X0: Array, target: Array, iterat
     The iterates are X_k of GradFPS and the sparse variable of ADMM. Only the iterations are timed. Large full
     eigendecompositions get all BLAS threads, which suits them; thin blocks get one, which suits those.
     """
-    problem = Problem(given.S, given.d, given.alpha)
+    problem = Problem(given.S, given.d, L1(given.alpha))
     truth = given.sim.projection
     curve = Curve([0.0], [distance(X0, truth)], [distance(X0, target)])
     spent = 0.0
@@ -128,7 +129,7 @@ def _drive(solver: GradFps | Admm, given: Draw, X0: Array, target: Array, iterat
             solver.step(problem, state, 1)
             spent += time.perf_counter() - began
             sparse = isinstance(solver, Admm)
-            X = state.split(given.alpha)[0] if sparse else state.scale * 0.5 * (state.Z1 + state.Z2)
+            X = state.split(problem)[0] if sparse else state.scale * 0.5 * (state.Z1 + state.Z2)
             curve.time.append(spent)
             curve.error.append(distance(X, truth))
             curve.distance.append(distance(X, target))
@@ -138,7 +139,7 @@ def _drive(solver: GradFps | Admm, given: Draw, X0: Array, target: Array, iterat
 def _drive_auto(given: Draw, target: Array) -> Curve:
     """Run the default solver to 1e-4; one point for each of its rounds, the last one with its certificate."""
     curve = Curve([], [], [])
-    problem = Problem(given.S, given.d, given.alpha)
+    problem = Problem(given.S, given.d, L1(given.alpha))
     solver = ActiveSet()
     with one_blas_thread():
         began = time.perf_counter()

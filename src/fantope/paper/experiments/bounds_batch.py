@@ -13,6 +13,7 @@ from fantope.online import fantope_distance
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import Draw, distance, draw, few, solved
 from fantope.paper.theory import certified_error, convergence_constant, estimation_error, fps_constants, start_distance
+from fantope.penalties import L1
 from fantope.problem.problem import Problem
 from fantope.prox.penalties import PenaltyWeights
 from fantope.solvers import GradFps
@@ -90,7 +91,7 @@ def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, A
 
 def _averages(given: Draw, lam: float, X0: Array, T: int) -> list[tuple[int, Array]]:
     """Return the ergodic averages X̂_t of Algorithm 1 at a few t."""
-    problem = Problem(given.S, given.d, lam)
+    problem = Problem(given.S, given.d, L1(lam))
     solver = GradFps(step_size=STEP_SIZE, mu="paper", output="average")
     wanted = {k + 1 for k in few(T, 40)}
     found = []
@@ -108,7 +109,7 @@ def _penalised(given: Draw, lam: float, X: Array, mu: float | None = None) -> fl
     """Return ℒ(X) of Corollary 1, with its μ or another."""
     S, d = given.S, given.d
     values = np.linalg.eigvalsh(X)
-    weights = PenaltyWeights.of(S, d, lam, "paper" if mu is None else mu)
+    weights = PenaltyWeights.of(S, d, lam * len(S), "paper" if mu is None else mu)
     return float(
         lam * np.abs(X).sum() - np.vdot(S, X)
         + weights.trace * abs(float(values.sum()) - d)
@@ -146,7 +147,7 @@ def penalty_constant(config: Any, report: Report) -> dict[str, Any]:
 
 
 def _minimiser(given: Draw, mu: float, T: int) -> Array:
-    problem = Problem(given.S, given.d, given.alpha)
+    problem = Problem(given.S, given.d, L1(given.alpha))
     solver = GradFps(step_size=STEP_SIZE, mu=mu)
     with one_blas_thread():
         state = solver.init(problem, None, 1e-12)

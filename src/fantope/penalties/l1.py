@@ -1,0 +1,73 @@
+"""The ℓ₁ norm: what a plain number alpha means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from fantope.penalties.base import Entrywise, Penalty, check_alpha
+from fantope.typing import Array, IntArray
+
+
+@dataclass(frozen=True)
+class L1(Entrywise):
+    """Ω(X) = alpha·Σ|X_ij|.
+
+    Parameters
+    ----------
+    alpha : float
+        0 or larger; 0 is ordinary PCA.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> L1(0.5).value(np.array([[1.0, -2.0], [-2.0, 0.0]]))
+    2.5
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "alpha", check_alpha(self.alpha))
+
+    @property
+    def common(self) -> float:
+        """Alpha."""
+        return self.alpha
+
+    @property
+    def rows(self) -> IntArray:
+        """None."""
+        return np.zeros(0, dtype=np.intp)
+
+    def scaled(self, alpha: float) -> Self:
+        """Return the penalty with another alpha."""
+        return replace(self, alpha=alpha)
+
+    def restrict(self, rows: IntArray) -> Self:
+        """Return the penalty itself: it is the same for any variables."""
+        return self
+
+    def check(self, size: int) -> None:
+        """Accept any number of variables."""
+
+    def limits(self, rows: IntArray | None = None, cols: IntArray | None = None) -> float:
+        """Return alpha."""
+        return self.alpha
+
+    def diagonal(self, rows: IntArray) -> Array:
+        """Return alpha for each of the variables."""
+        return np.full(len(rows), self.alpha)
+
+
+def as_penalty(alpha: Any, size: int) -> Entrywise:
+    """Return the penalty on ``size`` variables that ``alpha``, a number or a penalty, stands for."""
+    penalty = alpha if isinstance(alpha, Penalty) else L1(alpha)
+    if not isinstance(penalty, Entrywise):
+        raise ValueError(
+            f"alpha must be a number or a penalty with one weight for each entry, got {type(penalty).__name__}."
+        )
+    penalty.check(size)
+    return penalty
