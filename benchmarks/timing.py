@@ -17,6 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 import fantope
+from fantope.solvers.solve import SOLVERS
 
 Array = NDArray[np.float64]
 T = TypeVar("T")
@@ -42,7 +43,7 @@ def warm_up() -> None:
     """Compile or load every kernel, in its serial and its parallel build, and wake the BLAS threads."""
     for n, p in ((50, 60), (175, 700)):
         given = instance(n, p)
-        for solver in ("auto", "admm", "gradfps", "subgradient", "projected-subgradient"):
+        for solver in SOLVERS:
             fantope.solve(given.S, D, given.alpha, solver=solver, tol=1e-2, max_iter=12)
         fantope.solve(given.S, D, given.alpha, tol=1e-3).verify(given.S)
         for _ in range(2):

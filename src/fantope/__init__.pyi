@@ -1,7 +1,7 @@
 # The public names: __init__.py loads each from the module given here when it is first used.
+from .estimators import OnlineSparsePCA as OnlineSparsePCA
 from .estimators import SparsePCA as SparsePCA
 from .estimators import SparsePCACV as SparsePCACV
-from .estimators.online_sparse_pca import OnlineSparsePCA as OnlineSparsePCA
 from .estimators.online_sparse_pca import load as load
 from .operators import covariance as covariance
 from .path import Path as Path

@@ -14,7 +14,8 @@ import pytest
 import scipy.sparse
 
 import fantope
-from fantope.cli import main
+from fantope.cli import _data, main
+from fantope.solvers.solve import SOLVERS
 
 SIM = fantope.simulate(60, 40, sizes=(6, 4))
 FRAME = pd.DataFrame(SIM.Z, columns=[f"g{j}" for j in range(40)], index=[f"s{i}" for i in range(60)])
@@ -292,3 +293,7 @@ def test_every_format_gives_the_same_answer(ending, data, tmp_path, capsys):
     assert told[0]["objective"] == pytest.approx(told[1]["objective"], rel=1e-9)
     assert told[0]["n_variables"] == told[1]["n_variables"]
     assert main(["verify", str(tmp_path / f"out-{path.name}"), "--quiet"]) == 0
+
+
+def test_solvers_to_choose_from_are_those_of_the_library():
+    assert sorted(_data.SOLVERS) == sorted(SOLVERS)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fantope.io import Reading
 
 KINDS = ("covariance", "correlation", "precomputed")
+# Spelled out, so that --help need not load the solvers; a test compares it with their list.
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
 READING = ("transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks")
 

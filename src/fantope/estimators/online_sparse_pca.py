@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, one_of
 from fantope.estimators.online_learners import new_stream
 from fantope.estimators.online_rows import rows_of_mappings
 from fantope.online import FollowTheLeader, OnlineP
@@ -94,17 +93,17 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "algorithm": [StrOptions({"online-t", "online-p", "ftl"})],
+        "n_components": [COUNT],
+        "alpha": [NOT_NEGATIVE],
+        "algorithm": [one_of("online-t", "online-p", "ftl")],
         "center": ["boolean"],
-        "forgetting": [Interval(Real, 0, 1, closed="right")],
-        "step_size": [Interval(Real, 0, None, closed="neither"), None],
-        "nu": [Interval(Real, 0, None, closed="neither"), None],
-        "loosen": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "storage": [StrOptions({"auto", "dense", "sparse"})],
-        "track": [Interval(Integral, 0, None, closed="left")],
+        "forgetting": [SHARE],
+        "step_size": [POSITIVE, None],
+        "nu": [POSITIVE, None],
+        "loosen": [POSITIVE],
+        "tol": [POSITIVE],
+        "storage": [one_of("auto", "dense", "sparse")],
+        "track": [COUNT_OR_ZERO],
     }
 
     def __init__(

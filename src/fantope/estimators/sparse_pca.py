@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, one_of, with_methods
 from fantope.estimators.inputs import check_data, is_sparse
 from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
 from fantope.estimators.penalty import default_alpha
@@ -112,13 +111,13 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left"), None],
-        "kind": [StrOptions({"covariance", "correlation", "precomputed"})],
-        "solver": [StrOptions(set(SOLVERS)), HasMethods(["init", "step", "candidate"])],
-        "tol": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "step_size": [Interval(Real, 0, None, closed="neither"), None],
+        "n_components": [COUNT],
+        "alpha": [NOT_NEGATIVE, None],
+        "kind": [one_of("covariance", "correlation", "precomputed")],
+        "solver": [one_of(*SOLVERS), with_methods("init", "step", "candidate")],
+        "tol": [POSITIVE],
+        "max_iter": [COUNT, None],
+        "step_size": [POSITIVE, None],
     }
 
     def __init__(

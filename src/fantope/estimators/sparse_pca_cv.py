@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.parallel import Parallel, delayed
 
+from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data, is_sparse
 from fantope.estimators.moments import column_moments, data_moments
 from fantope.estimators.sparse_pca import SparsePCA
@@ -77,13 +77,13 @@ class SparsePCACV(SparsePCA):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [COUNT],
         "alphas": ["array-like", None],
         "cv": ["cv_object"],
-        "rule": [StrOptions({"1se", "best"})],
+        "rule": [one_of("1se", "best")],
         "n_jobs": [Integral, None],
-        "kind": [StrOptions({"covariance", "correlation"})],
-        "tol": [Interval(Real, 0, None, closed="neither")],
+        "kind": [one_of("covariance", "correlation")],
+        "tol": [POSITIVE],
     }
 
     def __init__(

@@ -31,12 +31,9 @@ from fantope.solvers.validation import (
     check_tol,
 )
 
+# By the name that each class has; "auto" is the active set.
 SOLVERS: dict[str, Callable[..., Solver]] = {
-    "auto": ActiveSet,
-    "gradfps": GradFps,
-    "admm": Admm,
-    "subgradient": Subgradient,
-    "projected-subgradient": ProjectedSubgradient,
+    each.name: each for each in (ActiveSet, GradFps, Admm, Subgradient, ProjectedSubgradient)
 }
 
 LEVERAGES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # X_ii below which a row is tried to be left out, sparsest first

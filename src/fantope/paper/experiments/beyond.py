@@ -11,8 +11,7 @@ from fantope.paper.experiments.abess_probe import probe_abess
 from fantope.paper.experiments.common import draw, few, plain, warm_up
 from fantope.paper.experiments.recovery import compare
 from fantope.solvers import Record, Status, solve
-
-SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
+from fantope.solvers.solve import SOLVERS
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from fantope.kernels.build import PARALLEL_FROM
 from fantope.simulation import Simulation, simulate
 from fantope.solvers import Solution, Status, solve
+from fantope.solvers.solve import SOLVERS
 from fantope.typing import Array
 
 SIZES, EIGENVALUES = (20, 15), (12.0, 6.0)  # section 5.1
@@ -58,7 +59,7 @@ def warm_up(p: int) -> None:
 def _load_kernels(parallel: bool) -> None:
     for n, p in ((50, 60), (175, 700)) if parallel else ((50, 60),):
         given = draw(n, p, 0)
-        for solver in ("auto", "admm", "gradfps", "subgradient", "projected-subgradient"):
+        for solver in SOLVERS:
             solve(given.S, 2, given.alpha, solver=solver, tol=1e-2, max_iter=12)
         solve(given.S, 2, given.alpha, tol=1e-3).verify(given.S)
         for _ in range(2):
