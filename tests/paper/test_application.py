@@ -1,22 +1,16 @@
 import pytest
+from benchmarks.cases import data_folder
 
 from fantope.paper.base import Skipped
 from fantope.paper.chapters.application import chapter
 from fantope.paper.experiments import application
-from fantope.paper.experiments.application import Application, data_folder
+from fantope.paper.experiments.application import Application
 from fantope.paper.store import Store, run_key
 
 
-def has_data():
-    try:
-        data_folder()
-    except Skipped:
-        return False
-    return True
-
-
-@pytest.mark.skipif(not has_data(), reason="the kidney data are not there; set FANTOPE_DATA")
-def test_the_stand_in_goes_from_data_to_claims(tmp_path):
+@pytest.mark.skipif(data_folder() is None, reason="the kidney data are not there; set FANTOPE_DATA")
+def test_the_stand_in_goes_from_data_to_claims(tmp_path, monkeypatch):
+    monkeypatch.setenv("FANTOPE_DATA", str(data_folder()))
     config = Application(n_genes=200, alphas=(0.85,), min_genes=5, max_genes=200)
     result = application.run(config, lambda fraction, text: None)
     assert result["samples"] == {"tumour": 60, "normal": 72} and 190 <= result["n_genes"] <= 200

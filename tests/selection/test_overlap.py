@@ -73,7 +73,7 @@ def test_groups_that_do_not_go_together():
 def test_sentences():
     with pytest.raises(ValueError, match="1 ≤ minimum ≤ maximum, got 9 and 3"):
         select_by_overlap(SETS, ALPHAS, min_variables=9, max_variables=3)
-    with pytest.raises(ValueError, match="alphas must be falling"):
+    with pytest.raises(ValueError, match="alphas must be descending"):
         select_by_overlap(SETS, ALPHAS[::-1])
     with pytest.raises(ValueError, match="each of the 1 alphas, got 4 for group 'a'"):
         select_by_overlap(SETS, [0.9])

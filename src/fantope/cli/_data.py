@@ -105,7 +105,7 @@ def noticed_interrupts() -> Iterator[Interrupts]:
         raise KeyboardInterrupt
 
     try:
-        # A process told to ignore Ctrl-C goes on ignoring it.
+        # A process that was started to ignore Ctrl-C goes on ignoring it.
         watch = previous is signal.default_int_handler
         if watch:
             signal.signal(signal.SIGINT, handler)
@@ -162,7 +162,7 @@ class PathProgress:
         if not math.isfinite(record.gap):
             return
         self.first = record.gap if math.isnan(self.first) else self.first
-        # A penalty is done only when the next begins, or its last record could not be told from the next one's first.
+        # Done only when the next begins, or a penalty's last record would look like the next one's first.
         done = (len(self.seen) - 1 + 0.9 * decades(self.first, record.gap, self.tol)) / self.total
         left = (time.perf_counter() - self.began) * (1 - done) / done if done > 0 else math.inf
         self.report(

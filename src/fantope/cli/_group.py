@@ -49,7 +49,7 @@ def run(argv: Sequence[str] | None) -> int:
         complain("interrupted; nothing was written.")
         return INTERRUPTED
     except click.UsageError as error:
-        # Click's own display adds the usage line, which tells the reader where to look.
+        # Click's own display adds the usage line, which says where to look.
         error.show()
         return BAD_INPUT
     except click.ClickException as error:

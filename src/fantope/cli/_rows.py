@@ -69,7 +69,7 @@ def guess_format(source: str, given: str) -> str:
         suffixes.pop()
     if suffixes and suffixes[-1] in FORMATS:
         return FORMATS[suffixes[-1]]
-    raise ValueError(f"{source}: the name does not tell the format; pass --format csv, tsv, ndjson or npy.")
+    raise ValueError(f"{source}: the name does not show the format; pass --format csv, tsv, ndjson or npy.")
 
 
 class Source:
@@ -296,7 +296,7 @@ class NpyRows(Source):
             yield Row(None if len(bad) else values.tolist(), fault, "", self.position)
 
     def read(self, size: int) -> bytes:
-        """Return so many bytes; fewer at the end, or when asked to stop while waiting for them."""
+        """Return ``size`` bytes; fewer at the end, or when asked to stop while waiting for them."""
         while len(self.buffer) < size and (chunk := self._read()) is not None:
             self.buffer += chunk
         data, self.buffer = self.buffer[:size], self.buffer[size:]

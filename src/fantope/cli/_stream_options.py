@@ -38,7 +38,7 @@ LEARNING = (
     click.option("--storage", type=click.Choice(["auto", "dense", "sparse"]), default="auto", show_default=True,
                  help="Online-T: how its matrix is held; auto is sparse from 4,000 variables on."),
     click.option("--track", type=click.IntRange(min=0), default=0, show_default=True,
-                 help="Judge the regret every so many samples; 0: off."),
+                 help="Number of samples between two judgements of the regret; 0: off."),
 )  # fmt: skip
 
 RUNNING = (
@@ -47,8 +47,8 @@ RUNNING = (
     click.option("--no-header", is_flag=True, help="CSV, TSV: the first line is data."),
     click.option("--follow", is_flag=True, help="Wait for more rows at the end of the file."),
     click.option("--idle-timeout", type=POSITIVE, default=math.inf,
-                 help="With --follow, end after so many idle seconds."),
-    click.option("--max-samples", type=COUNT, help="End once so many samples were used in all."),
+                 help="With --follow, seconds without a new row after which to end."),
+    click.option("--max-samples", type=COUNT, help="Number of samples, in all, after which to end."),
     click.option("--checkpoint", type=click.Path(path_type=Path, dir_okay=False), help="File to save and resume from."),
     click.option("--checkpoint-every", type=COUNT, default=10_000, show_default=True,
                  help="Samples between checkpoints."),

@@ -72,13 +72,13 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
         )  # fmt: skip
     talk.say(solution.summary())
     talk.say(_closing(extra, table, out))
-    told = {key: value for key, value in record["solutions"][0].items() if key != "folder"}
-    talk.result({"out": str(out), **told, **extra, "input": record["input"], "seconds": record["seconds"]})
+    reported = {key: value for key, value in record["solutions"][0].items() if key != "folder"}
+    talk.result({"out": str(out), **reported, **extra, "input": record["input"], "seconds": record["seconds"]})
     return OK if solution.status.name == "SOLVED" and not interrupts.came else NOT_REACHED
 
 
 def _target(options: dict[str, Any]) -> tuple[str, float] | None:
-    """Return the wish that stands in for alpha, if there is one."""
+    """Return the target that stands in for alpha, if there is one."""
     given = [name for name in TARGETS if options[name] is not None]
     if len(given) + (options["alpha"] is not None) > 1:
         raise click.UsageError(f"give only one of -a, {', '.join(TARGETS.values())}.")
@@ -107,24 +107,24 @@ def _solve(
         alpha = options["alpha"]
         if alpha is None:
             if options["kind"] == "precomputed":
-                raise click.UsageError("give the penalty with -a: a precomputed S does not tell the number of samples.")
+                raise click.UsageError("give the penalty with -a: a precomputed S does not hold the number of samples.")
             alpha = default_alpha(precomputed_moments(S), d)
         progress = FitProgress(report, alpha, tol)
         solution = solve(
             S, d, alpha, solver=options["solver"], tol=tol, max_iter=options["max_iter"], callback=progress
         )
         return solution, {}
-    name, wish = target
-    report(0.0, f"searching for the penalty that meets {TARGETS[name]} {wish:g}")
+    name, value = target
+    report(0.0, f"searching for the penalty that meets {TARGETS[name]} {value:g}")
     if name == "n_variables":
-        return solve_for_size(S, d, int(wish), tol=tol), {}
+        return solve_for_size(S, d, int(value), tol=tol), {}
     if name == "variance":
-        return solve_for_variance(S, d, wish, tol=tol), {}
-    found = solve_for_norm(S, d, wish, tol=tol)
-    bound = found.solution.dual_bound + found.solution.alpha * wish
+        return solve_for_variance(S, d, value, tol=tol), {}
+    found = solve_for_norm(S, d, value, tol=tol)
+    bound = found.solution.dual_bound + found.solution.alpha * value
     return found.solution, {
         # Of max ⟨S, X⟩ over ‖X‖₁ ≤ bound, from this solution alone, so that it can be checked again.
-        "constrained": {"bound": wish, "norm": found.norm, "objective": found.objective, "dual_bound": bound}
+        "constrained": {"bound": value, "norm": found.norm, "objective": found.objective, "dual_bound": bound}
     }
 
 

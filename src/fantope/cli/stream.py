@@ -90,7 +90,7 @@ def _try_out(out: Path) -> None:
 
 @contextmanager
 def _stop_on_signal() -> Iterator[Callable[[], bool]]:
-    """Yield a function that tells whether an interrupt came: rows are never left half used."""
+    """Yield a function that says whether an interrupt came: rows are never left half used."""
     caught = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield caught.is_set

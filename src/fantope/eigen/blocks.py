@@ -16,7 +16,7 @@ DENSE_UP_TO = 600  # variables in a block; larger ones go to the warm-started bl
 
 
 def leading_of_blocks(M: Array, count: int, start: Array) -> tuple[Array, Array]:
-    """Return the ``count`` leading eigenvalues of ``M``, falling, and their eigenvectors as rows.
+    """Return the ``count`` leading eigenvalues of ``M`` in descending order, and their eigenvectors as rows.
 
     ``start`` holds approximate eigenvectors as rows, for blocks too large for LAPACK; three digits are asked for there.
     """

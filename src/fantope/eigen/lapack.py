@@ -9,7 +9,7 @@ from fantope.typing import Array
 
 
 def largest_eigenvalues(G: Array, count: int) -> Array:
-    """Return the ``count`` largest eigenvalues of ``G``, falling."""
+    """Return the ``count`` largest eigenvalues of ``G`` in descending order."""
     m = len(G)
     try:
         values = scipy.linalg.eigh(G, eigvals_only=True, subset_by_index=(m - count, m - 1), check_finite=False)
@@ -20,7 +20,7 @@ def largest_eigenvalues(G: Array, count: int) -> Array:
 
 
 def largest_eigenpairs(G: Array, count: int) -> tuple[Array, Array]:
-    """Return the ``count`` largest eigenvalues of ``G``, falling, and their eigenvectors as rows.
+    """Return the ``count`` largest eigenvalues of ``G`` in descending order, and their eigenvectors as rows.
 
     Examples
     --------

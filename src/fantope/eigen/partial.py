@@ -46,7 +46,7 @@ class Eigenspace:
     def leading(
         self, G: Array, enough: Callable[[Array], int], tol: float = 0.0, relative: float = 0.0
     ) -> tuple[Array, Array]:
-        """Return the leading eigenvalues of ``G``, falling, and their eigenvectors as rows.
+        """Return the leading eigenvalues of ``G`` in descending order, and their eigenvectors as rows.
 
         ``enough(values)`` says how many of the leading values matter, given those found so far; the answer is
         complete once at least one computed value does not matter. The Frobenius norm of the residual of the

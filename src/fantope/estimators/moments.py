@@ -90,8 +90,8 @@ def column_moments(X: Any) -> tuple[Array, Array]:
     return X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
 
 
-# Not operators' block of all variables: p is small here, the data are in memory, and one product of scaled columns is
-# faster (37 against 64 ms for 1,000 × 800) and rounds differently, which would change existing results in their last digits.
+# Not operators' block of all variables: that is slower where p is small and the data are in memory (64 against 37 ms
+# for 1,000 × 800) and rounds differently, so that the last digits of existing results would change.
 def _dense(X: AnyArray, correlation: bool) -> tuple[Array, Array, Array]:
     mean = X.mean(axis=0, dtype=np.float64)
     Z = np.subtract(X, mean, dtype=np.float64, order="C")

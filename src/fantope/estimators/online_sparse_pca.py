@@ -53,13 +53,13 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     storage : {"auto", "dense", "sparse"}, default="auto"
         How Online-T holds its matrix; "auto" is "sparse" from 4,000 variables on.
     track : int, default=0
-        Judge the loss on every so many samples, for ``average_regret_``; 0 switches that off. For Online-T each
-        judgement is an eigenvalue computation.
+        Number of samples between two judgements of the loss, for ``average_regret_``; 0 switches that off. For Online-T
+        each judgement is an eigenvalue computation.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows by falling explained variance, exactly zero off the support, the entry of largest magnitude
+        Orthonormal rows by descending explained variance, exactly zero off the support, the entry of largest magnitude
         positive. Computed when asked for, then kept until the next sample.
     explained_variance_, explained_variance_ratio_ : ndarray of shape (n_components,)
         Variance along each component, and its share of the total. For Online-T, which keeps no covariance, the
@@ -280,7 +280,7 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     @property
     def support_(self) -> AnyArray:
-        """Features in use, rising."""
+        """Features in use, ascending."""
         self._asked("support_")
         return np.flatnonzero(np.abs(self.components_).max(axis=0) > 0.0)
 

@@ -42,7 +42,7 @@ def default_alpha(moments: Moments, n_components: int) -> float:
     if moments.n_samples is None:
         raise ValueError(
             "alpha must be given where S is precomputed, since its default depends on the number of samples, which S "
-            "does not tell; try a fraction of fantope.alpha_max(S, n_components)."
+            "does not hold; try a fraction of fantope.alpha_max(S, n_components)."
         )
     S = moments.covariance
     variances = S.diagonal()

@@ -36,7 +36,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Penalty, 0 or larger, in units of S. 0 is ordinary PCA; from ``fantope.alpha_max(S, n_components)`` on, only
         single variables are left. By default σ√(log n_features / n_samples), where σ is half the median variance,
         and at most half of ``alpha_max``. A matrix passed with ``kind="precomputed"`` has no default, since it does
-        not tell the number of samples; an operator over data does.
+        not hold the number of samples; an operator over data does.
     kind : {"covariance", "correlation", "precomputed"}, default="covariance"
         What S is. "covariance" centres the variables; "correlation" also divides them by their standard deviation;
         with "precomputed" ``fit`` takes S itself, an array of shape (n_features, n_features) or an operator made by
@@ -54,7 +54,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows by falling explained variance. They are exactly zero off the support; the entry of largest
+        Orthonormal rows by descending explained variance. They are exactly zero off the support; the entry of largest
         magnitude in each row is positive.
     explained_variance_ : ndarray of shape (n_components,)
         vᵀSv of each component: the variance of each column of ``transform(X)``, divided by n_samples.

@@ -58,7 +58,7 @@ class SparsePCACV(SparsePCA):
     alpha_ : float
         The chosen penalty.
     alphas_ : ndarray of shape (n_alphas,)
-        The penalties tried, falling.
+        The penalties tried, in descending order.
     cv_results_ : dict of ndarrays
         alpha, mean_test_score, std_test_score (over folds), split0_test_score …, mean_n_features (in use), and
         rank_test_score.
@@ -145,7 +145,7 @@ class SparsePCACV(SparsePCA):
         return self
 
     def _grid(self, X: Any) -> Array:
-        """Return the penalties, falling and distinct."""
+        """Return the penalties, distinct and in descending order."""
         if self.alphas is not None:
             values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(self.alphas)]
             if not values:

@@ -25,7 +25,7 @@ class FollowTheLeader(Leader):
     forgetting : float, default 1
         A sample k steps back weighs forgetting^k.
     every : int, default 1
-        Solve after every so many samples.
+        Number of samples between two solves.
     """
 
     name = "ftl"

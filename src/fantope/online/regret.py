@@ -48,8 +48,8 @@ class RegretTracker:
     nu : float
         ν, the price of leaving the Fantope.
     every : int
-        Judge every so many samples (1: all, the paper's definition; 0: none, at no cost). The average regret is then
-        an average over the judged ones.
+        Judge every ``every``-th sample (1: all, the paper's definition; 0: none, at no cost). The average regret is
+        then an average over the judged ones.
     reference : (p, p) array, optional
         Π. Without it the second moments of the judged samples are kept (p × p), and the regret is in hindsight.
     """

@@ -51,7 +51,7 @@ class TiledColumns(Columns, Protocol):
     """Columns that this process can multiply."""
 
     def tiles(self, mean: Array, norm: Array, groups: list[IntArray]) -> Callable[[int, int], TileValues]:
-        """Return a function that gives the correlations of the groups a and b, a rising and b ≥ a."""
+        """Return a function that gives the correlations of the groups a and b, a ascending and b ≥ a."""
         ...
 
 
@@ -198,7 +198,7 @@ class ArrayColumns:
             for start in range(0, n, step):
                 yield self.X[start : start + step][:, columns].astype(np.float64)
             return
-        # Stores want rising, distinct indices.
+        # Stores want ascending, distinct indices.
         unique, inverse = np.unique(columns, return_inverse=True)
         run = len(unique) > 0 and int(unique[-1] - unique[0]) + 1 == len(unique)
         few = run or hasattr(self.X, "oindex") or len(unique) <= FEW

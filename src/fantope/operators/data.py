@@ -222,8 +222,8 @@ class LocalCovariance(DataCovariance):
 
     @staticmethod
     def _groups(sigma: Array, threshold: float) -> list[IntArray]:
-        """Return groups of variables by falling σ, without those that no pair above ``threshold`` can hold."""
+        """Return groups of variables by descending σ, without those that no pair above ``threshold`` can hold."""
         order = np.argsort(-sigma, kind="stable")
         order = order[sigma[order] * sigma.max() > threshold]
         groups = [order[start : start + TILE] for start in range(0, len(order), TILE)]
-        return [np.sort(group) for group in groups]  # stores and caches like rising columns
+        return [np.sort(group) for group in groups]  # stores and caches like ascending columns

@@ -20,7 +20,7 @@ class ThresholdGraph:
     """What connects variables at ``alpha`` and at every larger threshold: a heaviest spanning forest of the graph.
 
     Two variables are connected by pairs above a threshold if and only if they are in the forest that takes the pairs
-    by falling |S_ij| and leaves out those that close a cycle. So p − 1 pairs say all that billions of them would.
+    by descending |S_ij| and leaves out those that close a cycle. So p − 1 pairs say all that billions of them would.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def labels_of(parents: IntArray) -> IntArray:
 
 
 def heaviest_forest(size: int, rows: IntArray, cols: IntArray, bounds: Array) -> Edges:
-    """Return the pairs that are left when, by falling bounds, those are taken that close no cycle (Kruskal)."""
+    """Return the pairs that are left when, by descending bounds, those are taken that close no cycle (Kruskal)."""
     order = np.argsort(-bounds, kind="stable")
     kept = order[unite(np.arange(size), rows[order], cols[order])]
     return rows[kept], cols[kept], bounds[kept]

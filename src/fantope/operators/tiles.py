@@ -161,8 +161,8 @@ def pairs(
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs of groups that are needed and may hold an |S_ij| above ``threshold()``.
 
-    |S_ij| ≤ σ_i σ_j: with the variables grouped by falling σ, for a covariance of words, nearly all pairs are left out.
-    Row by row, or in squares of ``side`` × ``side`` pairs.
+    |S_ij| ≤ σ_i σ_j: with the variables grouped by descending σ, for a covariance of words, nearly all pairs are left
+    out. Row by row, or in squares of ``side`` × ``side`` pairs.
     """
     most = [float(sigma[group].max()) for group in groups]
     for a, b in _upper_half(len(groups), side or max(len(groups), 1)):

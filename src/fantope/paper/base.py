@@ -1,4 +1,4 @@
-"""What an experiment is told and what it may say: progress, and that it cannot be done here."""
+"""What an experiment gets and what it may report: its progress, and that it cannot be done here."""
 
 from __future__ import annotations
 

@@ -34,7 +34,8 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_jso
     """Run an experiment of the paper, or all, and say which of its claims hold.
 
     Every run is stored as it finishes: after an interruption the same command goes on. OUT/reproduce.md and
-    OUT/reproduce.html have the figures, the tables and a verdict on each claim.
+    OUT/reproduce.html have the figures, the tables and a verdict on each claim. The gene expression of `application`
+    is read from the folder that the environment variable FANTOPE_DATA names.
 
     Example: fantope reproduce all --quick -o reproduced
     """

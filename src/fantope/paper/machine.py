@@ -46,7 +46,7 @@ class Background:
     """Watch how much of the processor others use: what would make timings too long.
 
     All busy time of the system less that of this process and its children, as a share of what the cores offer. None
-    where the system does not tell (it is read from /proc/stat).
+    where the system does not say (it is read from /proc/stat).
     """
 
     def __init__(self) -> None:

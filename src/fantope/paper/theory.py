@@ -134,7 +134,7 @@ def gradient_bound(p: int, d: int, lam: float, norm_S: float) -> float:
 def start_distance(X0: Array, X: Array, U: Array, step_size: float) -> float:
     """Return C₀ = ‖Z₀ − Z_*‖_F for Z₀ = (X₀, X₀) and the fixed point Z_* = (X − αU, X + αU) of a solution (X, U).
 
-    With X and U of a certified solution this is exact up to their accuracy, which the gap tells.
+    With X and U of a certified solution this is exact up to their accuracy, which is the gap.
     """
     difference = X0 - X
     return float(np.hypot(np.linalg.norm(difference + step_size * U), np.linalg.norm(difference - step_size * U)))

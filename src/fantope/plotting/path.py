@@ -190,7 +190,7 @@ def plot_top_loadings(components: ArrayLike, names: Sequence[str], *, n_shown: i
 
 
 def _largest(row: np.ndarray[tuple[int], np.dtype[np.float64]], count: int) -> list[int]:
-    """Return the non-zero entries of largest magnitude, falling."""
+    """Return the non-zero entries of largest magnitude, in descending order."""
     order = np.argsort(-np.abs(row), kind="stable")[:count]
     return [int(j) for j in order if row[j] != 0.0]
 

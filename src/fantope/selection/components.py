@@ -19,7 +19,7 @@ class ParallelAnalysis:
     n_components : int
         Number of leading eigenvalues above their limits; 0 if the data look like noise.
     eigenvalues : (k,) array
-        Leading eigenvalues of the covariance or correlation matrix, falling.
+        Leading eigenvalues of the covariance or correlation matrix, in descending order.
     limits : (k,) array
         Quantile of the same eigenvalue in permuted data.
     """

@@ -79,7 +79,7 @@ def select_by_overlap(
     supports : mapping of str to sequences of index sets
         For each group the variables in use, one set per alpha.
     alphas : sequence of float
-        In the same order, falling.
+        In the same order, descending.
     min_variables, max_variables : int, default 50 and 300
 
     Returns
@@ -111,7 +111,7 @@ def select_by_overlap(
                 f"group {group!r}."
             )
     if (np.diff(grid) >= 0).any():
-        raise ValueError(f"alphas must be falling, got {grid.tolist()}; sort alphas and supports together.")
+        raise ValueError(f"alphas must be descending, got {grid.tolist()}; sort alphas and supports together.")
     sets = [[frozenset(int(i) for i in supports[group][k]) for group in groups] for k in range(len(grid))]
     sizes = np.array([[len(active) for active in row] for row in sets], dtype=np.intp)
     overlap = np.array([_share(row) for row in sets]) if len(groups) > 1 else np.full(len(grid), np.nan)

@@ -18,7 +18,7 @@ def directions(sizes, seed=0, noise=0.05):
 def test_directions_count_and_lengths_do_not():
     rows, truth = directions((8, 12, 6))
     found = find_modules(rows)
-    assert [int((found.labels == k).sum()) for k in range(3)] == [12, 8, 6]  # by falling size
+    assert [int((found.labels == k).sum()) for k in range(3)] == [12, 8, 6]  # by descending size
     assert len(set(zip(found.labels, truth, strict=True))) == 3
     chosen = found.choice[found.choice["chosen"]]
     assert chosen["k"].tolist() == [3] and list(found.choice["k"]) == [2, 3, 4, 5, 6, 7]

@@ -48,7 +48,7 @@ class Discovery:
 
 
 def split(n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
-    """Return the rows of the discovery half (⌊n/2⌋ of them) and of the test half, rising.
+    """Return the rows of the discovery half (⌊n/2⌋ of them) and of the test half, ascending.
 
     Examples
     --------

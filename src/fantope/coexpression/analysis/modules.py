@@ -60,7 +60,7 @@ def find_modules(loadings: Array, n_modules: int | None = None, *, n_components:
     sub-module stays inside its module. Signs stay: a gene that falls where the others rise is in another module.
 
     Without ``n_modules`` the number is the one with the largest mean silhouette among 2 … 2d + 1 (with d components and
-    two signs each, about 2d directions can be told apart), as long as every module has at least five genes: the
+    two signs each, about 2d directions can be distinguished), as long as every module has at least five genes: the
     silhouette alone rewards pairs. One component alone has two directions, its signs.
 
     Parameters
@@ -130,7 +130,7 @@ def _cut(rows: Array, k: int) -> IntArray:
 
 
 def _ordered(labels: IntArray, choice: pd.DataFrame) -> Modules:
-    """Return the clusters numbered by falling size, ties by first appearance."""
+    """Return the clusters numbered by descending size, ties by first appearance."""
     found, first, counts = np.unique(labels, return_index=True, return_counts=True)
     order = np.lexsort((first, -counts))
     position = np.empty(len(found), dtype=np.intp)

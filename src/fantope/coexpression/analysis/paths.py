@@ -21,7 +21,7 @@ Report = Callable[[str], object]
 
 
 class GroupPath:
-    """Solutions of one group by falling alpha, each from the store or from its predecessor.
+    """Solutions of one group by descending alpha, each from the store or from its predecessor.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, report: Report)
 
 
 def first_of_size(path: GroupPath, size: int, report: Report) -> Solution:
-    """Return the first solution, by falling alpha, with at least ``size`` genes; the last one if there is none."""
+    """Return the first solution, by descending alpha, with at least ``size`` genes; the last one if there is none."""
     for solution in _walk(path):
         report(f"alpha = {solution.alpha:g}, {len(solution.support)} genes")
         if len(solution.support) >= size:
@@ -102,7 +102,7 @@ def _walk(path: GroupPath) -> Iterator[Solution]:
 
 
 def grid(alphas: object) -> list[float]:
-    """Return distinct penalties, falling; by default 0.99, 0.98, … 0.30, of which only the first are ever solved."""
+    """Return distinct penalties, descending; by default 0.99, 0.98, … 0.30, of which only the first are ever solved."""
     if alphas is None:
         return [round(float(alpha), 2) for alpha in np.arange(0.99, 0.295, -0.01)]
     values = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]

@@ -78,7 +78,7 @@ def analyse(
         Group of each sample; by default all samples are one group.
     n_components : int, default 5
     alphas : sequence of float, optional
-        Penalties between 0 and 1, common to all groups. They are solved in falling order until some group uses more
+        Penalties between 0 and 1, common to all groups. They are solved in descending order until some group uses more
         than ``max_genes``. By default 0.99, 0.98, … 0.30.
     correlation : {"pearson", "spearman", "bicor"}
         "bicor" is the biweight midcorrelation.

@@ -86,7 +86,7 @@ class Differential:
     genes: pd.DataFrame
     """gene, specific_to, module, mean_first, mean_second, change (second − first), p, fdr.
 
-    The means are of the gene's correlations with the other genes of its modules. By rising p.
+    The means are of the gene's correlations with the other genes of its modules. By ascending p.
     ``specific_to`` (empty if active in both) and ``module`` are those of the discovery halves."""
     modules: pd.DataFrame
     """group (whose module), module, n_genes, mean_first, mean_second, change (second − first), p, fdr, found_again.

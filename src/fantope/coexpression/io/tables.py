@@ -95,7 +95,7 @@ def plain_names(groups: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for group in groups:
         plain = re.sub(r"[^A-Za-z0-9-]+", "_", group).strip("_") or "group"
-        taken = {name.lower() for name in found.values()}  # not every file system tells case apart
+        taken = {name.lower() for name in found.values()}  # not every file system distinguishes case
         candidates = (plain if k == 0 else f"{plain}_{k}" for k in count())
         found[group] = next(name for name in candidates if name.lower() not in taken)
     return found

@@ -80,7 +80,7 @@ def judge(checks: Sequence[bool]) -> Verdict:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Return a number with so many significant digits; a dash for what is not there."""
+    """Return a number with ``digits`` significant digits; a dash for what is not there."""
     return "–" if value is None else f"{value:.{digits}g}"
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import fantope
 from fantope.paper.base import Report, Skipped
 from fantope.paper.experiments.common import plain
 
@@ -34,7 +33,7 @@ class Application:
     alphas : tuple of float, optional
         Penalties tried; by default those of :func:`fantope.coexpression.analyse`.
     n_genes : int, optional
-        Keep only so many genes, those that vary most.
+        Number of genes to keep, those that vary most; all by default.
     min_genes, max_genes : int
         Limits on the active sets, 50 and 300 as in the paper.
     """
@@ -53,11 +52,10 @@ class Application:
 
 
 def data_folder() -> Path:
-    """Return where the data are: FANTOPE_DATA, or ../shared/data beside the repository."""
-    beside = Path(fantope.__file__).resolve().parents[3] / "shared" / "data"
-    for folder in (os.environ.get("FANTOPE_DATA"), beside):
-        if folder and (Path(folder) / FILE).is_file():
-            return Path(folder)
+    """Return where the data are: the folder that FANTOPE_DATA names."""
+    folder = Path(os.environ.get("FANTOPE_DATA", ""))
+    if (folder / FILE).is_file():
+        return folder
     raise Skipped(f"{FILE} is not there; set FANTOPE_DATA to the folder that holds it and {LABELS}")
 
 

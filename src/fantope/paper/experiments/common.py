@@ -72,7 +72,7 @@ def distance(X: Array, Y: Array) -> float:
 
 
 def plain(values: Any, digits: int = 6) -> Any:
-    """Return numbers as JSON takes them, with so many significant digits; what is not finite becomes None."""
+    """Return numbers as JSON takes them, with ``digits`` significant digits; what is not finite becomes None."""
     if isinstance(values, dict):
         return {key: plain(value, digits) for key, value in values.items()}
     if isinstance(values, (list, tuple, np.ndarray)):

@@ -50,15 +50,15 @@ def run(config: Regret, report: Report) -> dict[str, Any]:
     """Judge each X_t of both methods on the sample that follows; λ = 0.5√(log p / T)."""
     steps = len(METHODS) * (config.T + 1)
 
-    def tell(done: Sequence[int]) -> None:
+    def notify(done: Sequence[int]) -> None:
         counted = zip(METHODS, done, strict=True)
         report(sum(done) / steps, ", ".join(f"{name} {n} of {config.T + 1}" for name, n in counted))
 
     if config.p < SIDE_BY_SIDE_FROM:
         counts = [0] * len(METHODS)
-        results = [_follow(config, k, counts, lambda: tell(counts)) for k in range(len(METHODS))]
+        results = [_follow(config, k, counts, lambda: notify(counts)) for k in range(len(METHODS))]
     else:
-        results = _side_by_side(config, tell)
+        results = _side_by_side(config, notify)
     curves, seconds, unmet = zip(*results, strict=True)
     return {
         "alpha": penalty(config.T, config.p),
@@ -69,7 +69,7 @@ def run(config: Regret, report: Report) -> dict[str, Any]:
 
 
 def _follow(
-    config: Regret, k: int, counts: Any, tell: Callable[[], None], ended: Callable[[], bool] = lambda: False
+    config: Regret, k: int, counts: Any, notify: Callable[[], None], ended: Callable[[], bool] = lambda: False
 ) -> tuple[list[float], float, int]:
     """Return the regret after each judged sample of the k-th method, the seconds it took and unmet tolerances."""
     p, T = config.p, config.T
@@ -85,12 +85,12 @@ def _follow(
         stream.update_many(z[None])
         curve.append(tracker.regret())
         counts[k] += 1
-        tell()
+        notify()
     # Before the second sample nothing has been judged.
     return plain(curve[1:]), plain(time.perf_counter() - began, 4), learner.n_unmet
 
 
-def _side_by_side(config: Regret, tell: Callable[[Sequence[int]], None]) -> list[tuple[list[float], float, int]]:
+def _side_by_side(config: Regret, notify: Callable[[Sequence[int]], None]) -> list[tuple[list[float], float, int]]:
     """Run the methods at once, each on its share of the cores: threads would wait for each other in LAPACK."""
     context = multiprocessing.get_context("spawn")
     counts, ended = context.Array("i", len(METHODS)), context.Event()
@@ -98,7 +98,7 @@ def _side_by_side(config: Regret, tell: Callable[[Sequence[int]], None]) -> list
         running = [pool.submit(_in_process, config, k) for k in range(len(METHODS))]
         try:
             while (now := wait(running, timeout=0.5, return_when=FIRST_EXCEPTION)).not_done:
-                tell(counts[:])
+                notify(counts[:])
                 if any(each.exception() for each in now.done):
                     break
         finally:

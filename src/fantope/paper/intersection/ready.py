@@ -34,8 +34,8 @@ def largest_at_most(bound: float, weight: float) -> LevelSet:
     def prox(X: Array, t: float) -> Array:
         # The largest eigenvalues come down to a common level ≥ bound, by t in all.
         values, vectors = scipy.linalg.eigh(X)
-        falling = values[::-1]
-        levels = (np.cumsum(falling) - t) / np.arange(1, len(falling) + 1)
+        descending = values[::-1]
+        levels = (np.cumsum(descending) - t) / np.arange(1, len(descending) + 1)
         level = max(float(levels.max()), bound)
         above = values > level
         if not above.any():
