@@ -14,12 +14,13 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """One problem: ``max ⟨S, X⟩ − alpha‖X‖₁`` over the Fantope of ``d``."""
+    """One problem: ``max ⟨S, X⟩ − alpha‖X‖₁`` over the Fantope of ``d``, or with a weight for every entry."""
 
     name: str
     S: Array
     d: int
     alpha: float
+    weights: Array | None = None
 
     def __repr__(self) -> str:
         return self.name
@@ -28,6 +29,13 @@ class Instance:
     def scale(self) -> float:
         """Size of the numbers in S, to judge rounding errors by."""
         return float(np.abs(self.S).max()) or 1.0
+
+    @property
+    def limits(self) -> Array:
+        """The box of dual points: alpha times the weights, infinite where an entry is forbidden."""
+        weights = np.ones_like(self.S) if self.weights is None else self.weights
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(weights), np.inf, self.alpha * weights)
 
 
 def sample_covariance(rng: np.random.Generator, n: int, p: int) -> Array:
@@ -174,12 +182,49 @@ def _medium() -> list[Instance]:
     ]
 
 
+def _weights(rng: np.random.Generator, p: int, kind: str) -> Array:
+    W = rng.uniform(0.0, 3.0, (p, p))
+    U = rng.uniform(size=(p, p))
+    if kind in ("zero", "mixed"):
+        W[U < 0.25] = 0.0
+    if kind in ("infinite", "mixed"):
+        W[U > 0.75] = np.inf
+    if kind == "all-infinite":
+        W[:] = np.inf
+    W = np.triu(W, 1)
+    W = W + W.T
+    np.fill_diagonal(W, rng.uniform(0.0, 2.0, p))
+    if kind == "forbidden":
+        W[1] = W[:, 1] = np.inf
+    if kind == "forbidden-diagonal":
+        W[1, 1] = np.inf
+    if kind == "diagonal":
+        np.fill_diagonal(W, rng.uniform(0.0, 10.0, p))
+    return W
+
+
+def _weighted() -> list[Instance]:
+    kinds = ("positive", "zero", "infinite", "mixed", "forbidden", "forbidden-diagonal", "diagonal", "all-infinite")
+    found = []
+    for number, kind in enumerate(kinds):
+        for d in (1, 2, 3, 4):
+            rng = np.random.default_rng(100 * number + d)
+            p = 6 + (number + d) % 4
+            S = sample_covariance(rng, 25, p)
+            if d == 2:
+                S -= sample_covariance(rng, 12, p)
+            alpha = 0.0 if (d == 3 and kind == "mixed") else 0.3 * float(np.abs(S - np.diag(S.diagonal())).max())
+            found.append(Instance(f"weighted-{kind}-d{d}", S, d, alpha, _weights(rng, p, kind)))
+    return found
+
+
 RANDOM_SMALL = _random_small()
+WEIGHTED = _weighted()
 DEGENERATE = _degenerate()
 SMALL = RANDOM_SMALL + DEGENERATE
 MEDIUM = _medium()
 EVERY = RANDOM_SMALL[::4] + DEGENERATE + MEDIUM
-BY_NAME = {instance.name: instance for instance in SMALL + MEDIUM}
+BY_NAME = {instance.name: instance for instance in SMALL + MEDIUM + WEIGHTED}
 
 
 @dataclass(frozen=True)
@@ -192,7 +237,7 @@ class Bracket:
 
 def independent_bracket(instance: Instance, X: object, U: Array) -> Bracket:
     """Check that X is in the Fantope and U in the box with ``numpy.linalg`` alone; return the bracket they give."""
-    S, d, alpha = instance.S, instance.d, instance.alpha
+    S, d, limits = instance.S, instance.d, instance.limits
     dense = np.asarray(X.toarray() if hasattr(X, "toarray") else X)
     assert dense.shape == U.shape == S.shape
     np.testing.assert_allclose(dense, dense.T, atol=1e-12)
@@ -200,10 +245,14 @@ def independent_bracket(instance: Instance, X: object, U: Array) -> Bracket:
     assert values[0] >= -1e-10
     assert values[-1] <= 1 + 1e-10
     assert abs(np.trace(dense) - d) <= 1e-10 * d
-    np.testing.assert_allclose(U, U.T, atol=1e-12 * alpha)
-    assert np.abs(U).max() <= alpha * (1 + 1e-14)
-    objective = float((S * dense).sum() - alpha * np.abs(dense).sum())
-    return Bracket(objective, float(np.linalg.eigvalsh(S - U)[-d:].sum()))
+    used = np.isfinite(limits.diagonal())  # an infinite weight on the diagonal takes the variable out of the problem
+    assert not dense[~used].any()
+    assert not dense[np.isinf(limits)].any()
+    U, M = U[np.ix_(used, used)], (S - U)[np.ix_(used, used)]
+    np.testing.assert_allclose(U, U.T, atol=1e-12 * max(instance.alpha, float(np.abs(U).max())))
+    assert (np.abs(U) <= limits[np.ix_(used, used)] * (1 + 1e-14)).all()
+    cost = (limits[dense != 0.0] * np.abs(dense[dense != 0.0])).sum()
+    return Bracket(float((S * dense).sum() - cost), float(np.linalg.eigvalsh(M)[-d:].sum()))
 
 
 def assert_certified(instance: Instance, sol: object, tol: float = 0.0, tight: bool = True) -> Bracket:

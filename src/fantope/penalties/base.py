@@ -86,13 +86,13 @@ class Entrywise(Penalty):
 
     def value(self, X: Array) -> float:
         """Return Σ w_ij|X_ij|; 0·∞ is 0."""
-        limits = self.limits()
+        limits = self.restrict(np.arange(len(X))).limits()
         size = np.abs(X)
         return float(np.multiply(limits, size, out=np.zeros_like(size), where=size > 0.0).sum())
 
     def prox(self, A: Array, step: float) -> Array:
         """Return A, soft-thresholded entry by entry at step·w_ij."""
-        threshold = step * self.limits()
+        threshold = step * self.restrict(np.arange(len(A))).limits()
         return A - np.clip(A, -threshold, threshold)
 
     def clip(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> Array:

@@ -33,7 +33,7 @@ class WeightedL1(Entrywise):
     >>> weights = np.ones((3, 3))
     >>> weights[0, 1] = weights[1, 0] = np.inf
     >>> sol = fantope.solve(S, 1, fantope.penalties.WeightedL1(0.1, weights))
-    >>> sol.projection[0, 1], sol.verify().gap < 1e-4
+    >>> float(sol.projection[0, 1]), sol.verify().gap < 1e-4
     (0.0, True)
     """
 
@@ -69,10 +69,10 @@ class WeightedL1(Entrywise):
             raise ValueError(f"rows must be variables by their numbers, 0 or larger, got {rows!r}.")
         if len(np.unique(chosen)) != len(chosen):
             raise ValueError("rows must be distinct variables, but one is named twice; name each once.")
-        block = _checked(weights, f"({len(chosen)}, {len(chosen)}), as many as rows")
+        block = _checked(weights, f"({len(chosen)}, {len(chosen)})")
         if len(block) != len(chosen):
             raise ValueError(
-                f"weights must have shape ({len(chosen)}, {len(chosen)}), as rows says, got {block.shape}."
+                f"weights must be as many as rows, {len(chosen)} × {len(chosen)}, got shape {block.shape}."
             )
         order = np.argsort(chosen)
         return cls._of(check_alpha(alpha), chosen[order].astype(np.intp), block[np.ix_(order, order)], None)
@@ -160,12 +160,10 @@ class WeightedL1(Entrywise):
 
     def diagonal(self, rows: IntArray) -> Array:
         """Return alpha·weights_ii for the variables given."""
+        if not len(self._rows):
+            return np.full(len(rows), self.alpha)
         at = self._places(rows)
-        return (
-            np.where(at >= 0, self._block.diagonal()[at], self.alpha)
-            if len(self._rows)
-            else np.full(len(rows), self.alpha)
-        )
+        return np.where(at >= 0, self._block.diagonal()[at], self.alpha)
 
 
 def _checked(weights: Any, shape: str) -> Array:

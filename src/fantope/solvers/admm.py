@@ -20,7 +20,7 @@ from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.candidates import primal_candidate
-from fantope.solvers.spectral import spectral_start
+from fantope.solvers.spectral import due_for_balance, spectral_start
 from fantope.typing import Array
 
 
@@ -127,8 +127,7 @@ class Admm:
 
     def _balance(self, problem: Problem, state: AdmmState, primal: float, dual: float) -> None:
         """Keep the relative residuals within a factor 1.5 (3 took a quarter more iterations, 1.2 oscillates)."""
-        early = state.iteration < 20
-        if not (early or state.iteration % 5 == 0) or min(primal, dual) <= 0.0:
+        if not due_for_balance(state.iteration) or min(primal, dual) <= 0.0:
             return
         ratio = primal / dual
         if 1 / 1.5 <= ratio <= 1.5:

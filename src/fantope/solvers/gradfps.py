@@ -22,7 +22,7 @@ from fantope.problem.projection import project
 from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.candidates import primal_candidate
-from fantope.solvers.spectral import spectral_start
+from fantope.solvers.spectral import due_for_balance, spectral_start
 from fantope.typing import Array
 
 
@@ -131,7 +131,7 @@ class GradFps:
 
     def _balance(self, state: GradFpsState, primal: float, dual: float) -> None:
         """Change α to balance the relative residuals; Z_i − X is α times a multiplier and scales with it."""
-        if not (state.iteration < 20 or state.iteration % 5 == 0) or min(primal, dual) <= 0.0:
+        if not due_for_balance(state.iteration) or min(primal, dual) <= 0.0:
             return
         ratio = primal / dual
         if 1 / 1.5 <= ratio <= 1.5:

@@ -1,4 +1,4 @@
-"""Where splitting methods start from: a thresholded PCA, or what the caller brings."""
+"""What splitting methods share: where they start from, and when they may change their step size."""
 
 from __future__ import annotations
 
@@ -26,3 +26,12 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     values, rows = space.leading(M, lambda _: d, relative=0.05)
     scale = max(float(values[0]) + problem.alpha, 1e-8 * float(np.abs(S).max()), float(np.finfo(float).tiny))
     return scale, (rows.T @ rows if X is None else X), U, space
+
+
+def due_for_balance(iteration: int) -> bool:
+    """Whether the residuals may be balanced: at first always, later more and more rarely.
+
+    A method whose step size never comes to rest can go round in circles instead of converging.
+    """
+    every = 1 if iteration < 20 else 5 if iteration < 200 else 50
+    return iteration % every == 0
