@@ -7,6 +7,7 @@ import pytest
 
 import fantope
 from fantope import Status
+from fantope.penalties import L1
 from fantope.problem import bounds, certificate
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.problem import Problem
@@ -151,12 +152,12 @@ def test_the_cheap_bound_is_a_bound(size):
     A = rng.standard_normal((size, size))
     A = np.ascontiguousarray(0.5 * (A + A.T))
     for d in range(1, min(size, 4) + 1):
-        problem = Problem(A, d, 0.4)
-        dual = ExtendedDual.empty(size, 0.4)
+        problem = Problem(A, d, L1(0.4))
+        dual = ExtendedDual.empty(size, L1(0.4))
         exact = float(np.linalg.eigvalsh(dual.slack(A))[-d:].sum())
         assert exact <= certificate.row_sum_bound(problem, dual)
     alone = np.diag(rng.random(size) + 1.0)
-    bound = certificate.row_sum_bound(Problem(alone, 1, 0.4), ExtendedDual.empty(size, 0.4))
+    bound = certificate.row_sum_bound(Problem(alone, 1, L1(0.4)), ExtendedDual.empty(size, L1(0.4)))
     assert bound == pytest.approx(alone.max() - 0.4)
 
 

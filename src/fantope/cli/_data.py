@@ -1,13 +1,10 @@
-"""What the commands that read DATA share: options, progress, interrupts."""
+"""What the commands that read DATA share: options and progress."""
 
 from __future__ import annotations
 
 import math
-import signal
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -85,37 +82,6 @@ def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
     ):  # fmt: skip
         if given:
             raise click.UsageError(f"{name} is about data, but with --kind precomputed DATA is S itself; leave it out.")
-
-
-@dataclass
-class Interrupts:
-    """Whether Ctrl-C came, even if somebody took care of it."""
-
-    came: bool = False
-
-
-@contextmanager
-def noticed_interrupts() -> Iterator[Interrupts]:
-    """Note Ctrl-C while the block runs; it still raises ``KeyboardInterrupt`` there."""
-    seen = Interrupts()
-    previous = signal.getsignal(signal.SIGINT)
-
-    def handler(number: int, frame: Any) -> None:
-        seen.came = True
-        raise KeyboardInterrupt
-
-    try:
-        # A process that was started to ignore Ctrl-C goes on ignoring it.
-        watch = previous is signal.default_int_handler
-        if watch:
-            signal.signal(signal.SIGINT, handler)
-    except ValueError:  # not the main thread, which gets no signals
-        watch = False
-    try:
-        yield seen
-    finally:
-        if watch:
-            signal.signal(signal.SIGINT, previous)
 
 
 def decades(first: float, gap: float, tol: float) -> float:

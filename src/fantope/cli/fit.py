@@ -11,7 +11,6 @@ import click
 from fantope.cli._data import (
     FitProgress,
     check_kind,
-    noticed_interrupts,
     problem_options,
     reading_options,
     take_reading,
@@ -60,8 +59,7 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
                 drop_constant=reading.drop_constant,
             )  # fmt: skip
             read_at = time.perf_counter()
-            with noticed_interrupts() as interrupts:
-                solution, extra = _solve(S, target, options, report)
+            solution, extra = _solve(S, target, options, report)
             solved_at = time.perf_counter()
         _write(folder, solution, S, table, options)
         record = write_record(
@@ -74,7 +72,7 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
     talk.say(_closing(extra, table, out))
     reported = {key: value for key, value in record["solutions"][0].items() if key != "folder"}
     talk.result({"out": str(out), **reported, **extra, "input": record["input"], "seconds": record["seconds"]})
-    return OK if solution.status.name == "SOLVED" and not interrupts.came else NOT_REACHED
+    return OK if solution.status.name == "SOLVED" else NOT_REACHED
 
 
 def _target(options: dict[str, Any]) -> tuple[str, float] | None:

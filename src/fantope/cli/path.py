@@ -12,7 +12,6 @@ from rich.table import Table
 from fantope.cli._data import (
     PathProgress,
     check_kind,
-    noticed_interrupts,
     problem_options,
     reading_options,
     take_reading,
@@ -87,8 +86,7 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
                 drop_constant=reading.drop_constant,
             )  # fmt: skip
             read_at = time.perf_counter()
-            with noticed_interrupts() as interrupts:
-                found = _solve(S, grid, options, PathProgress(report, count, options["tol"]))
+            found = _solve(S, grid, options, PathProgress(report, count, options["tol"]))
             solved_at = time.perf_counter()
         names = [f"solutions/{k:0{len(str(len(found)))}d}" for k in range(len(found))]
         _write(folder, found, names, S, table, options)
@@ -97,17 +95,16 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
             "max_variables": options["max_variables"], "kind": options["kind"], "center": not options["no_center"],
             "tol": options["tol"], "max_iter": options["max_iter"], "solver": options["solver"],
         }  # fmt: skip
-        interrupted = interrupts.came or found[-1].status.name == "INTERRUPTED"
         record = write_record(
             folder, COMMAND, table, out, reading, parameters,
             [describe_solution(solution, name) for solution, name in zip(found, names, strict=True)],
-            interrupted=interrupted,
+            interrupted=found.interrupted,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
         )  # fmt: skip
     cut = grid is not None and options["max_variables"] is None and len(found) < len(set(grid))
-    reached = not interrupted and not cut and all(solution.status.name == "SOLVED" for solution in found)
+    reached = not found.interrupted and not cut and all(solution.status.name == "SOLVED" for solution in found)
     talk.say(_table(found))
-    talk.say(_closing(found, table, out, interrupted))
+    talk.say(_closing(found, table, out))
     talk.result({"out": str(out), **{key: record[key] for key in ("interrupted", "solutions", "input", "seconds")}})
     return OK if reached else NOT_REACHED
 
@@ -162,11 +159,11 @@ def _table(found: SolutionPath) -> Table:
     return table
 
 
-def _closing(found: SolutionPath, table: Data, out: Path, interrupted: bool) -> str:
+def _closing(found: SolutionPath, table: Data, out: Path) -> str:
     lines = []
     if table.dropped:
         lines.append(f"{len(table.dropped)} variables were left out; dropped.tsv names them.")
-    if interrupted:
+    if found.interrupted:
         lines.append(f"Interrupted after {len(found)} penalties; what has been solved is written.")
     for status in {solution.status for solution in found if solution.status.name not in ("SOLVED", "INTERRUPTED")}:
         lines.append(f"{status.name}: {status}.")

@@ -6,7 +6,8 @@ import numpy as np
 
 from fantope.online.base import State
 from fantope.online.leader import Leader
-from fantope.solvers import Status, solve
+from fantope.solvers import Status
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 
@@ -56,9 +57,7 @@ class FollowTheLeader(Leader):
             return
         # The start is the last X alone: what it is must not depend on whether the run was interrupted and resumed.
         init = self.iterate() if len(self._weights) else None
-        found = solve(self.S, self.n_components, self.penalty, tol=self.tol, init=init)
-        if found.status is Status.INTERRUPTED:
-            raise KeyboardInterrupt
+        found = solve_to_the_end(self.S, self.n_components, self.penalty, tol=self.tol, init=init)
         self._weights = found.factors.weights.copy()
         self._vectors = np.zeros((len(self._weights), self.n_features))
         self._vectors[:, found.factors.rows] = found.factors.vectors

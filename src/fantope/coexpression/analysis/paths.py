@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from fantope.operators.graph import ThresholdGraph
 from fantope.path import Path
 from fantope.penalties import L1
 from fantope.problem.decomposition import decompose
-from fantope.solvers import ActiveSet, Solution, Status
+from fantope.solvers import ActiveSet, Solution
 from fantope.solvers.solve import solve_parts
 from fantope.typing import Array
 
@@ -54,8 +54,6 @@ class GroupPath:
         key = f"solution-{self._key}-{alpha:.10g}"
         kept = self._store.get(key)
         solution = self._solve(number) if kept is None else attached(kept, self.S)
-        if solution.status is Status.INTERRUPTED:  # the solver swallowed Ctrl-C to return its best answer
-            raise KeyboardInterrupt
         if kept is None:
             self._store.put(key, detached(solution))
         self.solutions.append(solution)
@@ -89,16 +87,12 @@ def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, report: Report)
 
 def first_of_size(path: GroupPath, size: int, report: Report) -> Solution:
     """Return the first solution, by descending alpha, with at least ``size`` genes; the last one if there is none."""
-    for solution in _walk(path):
+    for _ in path.alphas:
+        solution = path.advance()
         report(f"alpha = {solution.alpha:g}, {len(solution.support)} genes")
         if len(solution.support) >= size:
             return solution
     return path.solutions[-1]
-
-
-def _walk(path: GroupPath) -> Iterator[Solution]:
-    for _ in path.alphas:
-        yield path.advance()
 
 
 def grid(alphas: object) -> list[float]:

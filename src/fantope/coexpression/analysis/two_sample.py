@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigvalsh
 
-from fantope.solvers import solve
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 # Relative gap. What it leaves open is small beside the spread under permutations, and the same for all of them; 1e-2
@@ -60,7 +60,7 @@ def leading_difference(D: Array, alpha: float) -> LeadingDifference:
     best: LeadingDifference | None = None
     for sign in sorted(bounds, key=lambda sign: -bounds[sign]):
         if best is None or bounds[sign] > best.value:
-            solution = solve(sign * D, 1, alpha, tol=TOL, solver="admm")
+            solution = solve_to_the_end(sign * D, 1, alpha, tol=TOL, solver="admm")
             value = solution.objective + alpha
             if best is None or value > best.value:
                 best = LeadingDifference(value, solution.components[0], sign)

@@ -12,11 +12,12 @@ import scipy.linalg
 
 from fantope.eigen import all_blas_threads, one_blas_thread
 from fantope.paper.base import Report
-from fantope.paper.experiments.common import Draw, distance, draw, few, plain, solved, warm_up
+from fantope.paper.experiments.common import Draw, distance, draw, few, plain, warm_up
 from fantope.penalties import L1
 from fantope.problem.problem import Problem
 from fantope.solvers import ActiveSet, Admm, GradFps
 from fantope.solvers.base import Start
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 STEP_SIZES = tuple(round(0.01 * k, 2) for k in range(1, 11))  # the paper's ten
@@ -62,10 +63,10 @@ def run(config: Batch, report: Report) -> dict[str, Any]:
     warm_up(config.p)
     given = draw(config.n, config.p, config.seed)
     report(0.0, "certified optimum")
-    optimum = solved(given.S, given.d, given.alpha, tol=1e-5)
+    optimum = solve_to_the_end(given.S, given.d, given.alpha, tol=1e-5)
     target = optimum.projection.toarray()
     began = time.perf_counter()
-    sol = solved(given.S, given.d, given.alpha, tol=1e-4)
+    sol = solve_to_the_end(given.S, given.d, given.alpha, tol=1e-4)
     certified = time.perf_counter() - began
     V = scipy.linalg.eigh(given.S, subset_by_index=(config.p - given.d, config.p - 1))[1]
     X0 = V @ V.T

@@ -10,8 +10,8 @@ from fantope.paper.base import Report
 from fantope.paper.experiments.abess_probe import probe_abess
 from fantope.paper.experiments.common import draw, few, plain, warm_up
 from fantope.paper.experiments.recovery import compare
-from fantope.solvers import Record, Status, solve
-from fantope.solvers.solve import SOLVERS
+from fantope.solvers import Record
+from fantope.solvers.solve import SOLVERS, Interrupted, solve_to_the_end
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,23 @@ def _gaps(config: Beyond, report: Report) -> dict[str, Any]:
     for k, solver in enumerate(SOLVERS):
         report(k / len(SOLVERS), solver)
 
+        late = False
+
         def stop_late(record: Record) -> None:
             # An interrupt is how a run is ended from outside: the solver answers with the best so far.
-            if record.time > config.seconds and record.gap > config.tol:
+            nonlocal late
+            late = record.time > config.seconds and record.gap > config.tol
+            if late:
                 raise KeyboardInterrupt
 
-        solution = solve(
-            given.S, given.d, given.alpha, solver=solver, tol=config.tol, max_iter=10**6, callback=stop_late
-        )
-        if solution.status is Status.INTERRUPTED and solution.history[-1].time <= config.seconds:
-            raise KeyboardInterrupt  # by the user, not by the clock
+        try:
+            solution = solve_to_the_end(
+                given.S, given.d, given.alpha, solver=solver, tol=config.tol, max_iter=10**6, callback=stop_late
+            )
+        except Interrupted as stop:
+            if not late:
+                raise  # by the user, not by the clock
+            solution = stop.solution()
         kept = few(len(solution.history), 150)
         records = [solution.history[j] for j in kept]
         curves[solver] = {

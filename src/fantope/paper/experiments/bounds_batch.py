@@ -11,13 +11,14 @@ import scipy.linalg
 from fantope.eigen import one_blas_thread
 from fantope.online import fantope_distance
 from fantope.paper.base import Report
-from fantope.paper.experiments.common import Draw, distance, draw, few, solved
+from fantope.paper.experiments.common import Draw, distance, draw, few
 from fantope.paper.theory import certified_error, convergence_constant, estimation_error, fps_constants, start_distance
 from fantope.penalties import L1
 from fantope.problem.problem import Problem
 from fantope.prox.penalties import PenaltyWeights
 from fantope.solvers import GradFps
 from fantope.solvers.base import Start
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 STEP_SIZE = 0.05
@@ -43,7 +44,7 @@ def estimation(config: Any, report: Report) -> dict[str, Any]:
 def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, Any]:
     S, d, p, Pi = given.S, given.d, config.p, given.sim.projection
     norm_S = float(np.linalg.norm(S))
-    optimum = solved(S, d, lam, tol=1e-8)
+    optimum = solve_to_the_end(S, d, lam, tol=1e-8)
     everything = np.arange(p)
     X_best, U_best = optimum.projection.toarray(), optimum.dual.block(everything, everything)
     V = scipy.linalg.eigh(S, subset_by_index=(p - d, p - 1))[1]
@@ -59,7 +60,7 @@ def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, A
     prior = estimation_error(sigma, s, p, config.n, delta, C, T)
     certified = []
     for limit in ITERATIONS:
-        sol = solved(S, d, lam, solver="gradfps", tol=1e-6, max_iter=limit)
+        sol = solve_to_the_end(S, d, lam, solver="gradfps", tol=1e-6, max_iter=limit)
         bound = certified_error(lam, s, delta, sol.dual_bound - sol.objective, deviation)
         certified.append(
             {
@@ -122,7 +123,7 @@ def penalty_constant(config: Any, report: Report) -> dict[str, Any]:
     """Minimise ℒ(·; μ) for μ from far too small to the paper's, and see what the minimiser is."""
     given = draw(config.n, config.p, config.seed, config.d)
     S, d, lam = given.S, given.d, given.alpha
-    optimum = solved(S, d, lam, tol=1e-8)
+    optimum = solve_to_the_end(S, d, lam, tol=1e-8)
     constants = fps_constants(config.p, d, lam, float(np.linalg.norm(S)))
     rows = []
     for k, factor in enumerate(FACTORS):

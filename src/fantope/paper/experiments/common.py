@@ -11,8 +11,7 @@ import numpy as np
 
 from fantope.kernels.build import PARALLEL_FROM
 from fantope.simulation import Simulation, simulate
-from fantope.solvers import Solution, Status, solve
-from fantope.solvers.solve import SOLVERS
+from fantope.solvers.solve import SOLVERS, solve_to_the_end
 from fantope.typing import Array
 
 SIZES, EIGENVALUES = (20, 15), (12.0, 6.0)  # section 5.1
@@ -42,14 +41,6 @@ def penalty(n: int, p: int) -> float:
     return 0.5 * math.sqrt(math.log(p) / n)
 
 
-def solved(S: Array, d: int, alpha: float, **options: Any) -> Solution:
-    """Solve, and let an interrupt through that the solver would answer with its best so far."""
-    solution = solve(S, d, alpha, **options)
-    if solution.status is Status.INTERRUPTED:
-        raise KeyboardInterrupt
-    return solution
-
-
 def warm_up(p: int) -> None:
     """Load every compiled kernel that p variables need, so that no timing includes it."""
     _load_kernels(p >= PARALLEL_FROM)
@@ -60,8 +51,8 @@ def _load_kernels(parallel: bool) -> None:
     for n, p in ((50, 60), (175, 700)) if parallel else ((50, 60),):
         given = draw(n, p, 0)
         for solver in SOLVERS:
-            solve(given.S, 2, given.alpha, solver=solver, tol=1e-2, max_iter=12)
-        solve(given.S, 2, given.alpha, tol=1e-3).verify(given.S)
+            solve_to_the_end(given.S, 2, given.alpha, solver=solver, tol=1e-2, max_iter=12)
+        solve_to_the_end(given.S, 2, given.alpha, tol=1e-3).verify(given.S)
         for _ in range(2):
             np.linalg.eigh(given.S)
 

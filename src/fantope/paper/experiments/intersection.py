@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from fantope.paper.base import Report
-from fantope.paper.experiments.common import distance, draw, plain, solved
+from fantope.paper.experiments.common import distance, draw, plain
 from fantope.paper.intersection import Intersection, fps, incremental, nearest_correlation, splitting
 from fantope.prox.simplex import capped_simplex
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 FACTORS = (1e-4, 1e-3, 1e-2, 0.1, 0.5, 1.0)
@@ -56,7 +57,7 @@ def _theorem1(config: Scheme, report: Report) -> dict[str, Any]:
     p, d, rng = config.p, config.d, np.random.default_rng(config.seed)
     given = draw(4 * p, p, config.seed, d)
     problem = fps(given.S, d, given.alpha)
-    optimum = solved(given.S, d, given.alpha, tol=1e-9)
+    optimum = solve_to_the_end(given.S, d, given.alpha, tol=1e-9)
     L, start = problem.objective.lipschitz, d / p * np.eye(p)
     values = []
     for k, factor in enumerate(FACTORS):
@@ -92,7 +93,7 @@ def _theorem1(config: Scheme, report: Report) -> dict[str, Any]:
 
 def _fps(config: Scheme, report: Report) -> dict[str, Any]:
     given = draw(4 * config.p, config.p, config.seed, config.d)
-    optimum = solved(given.S, config.d, given.alpha, tol=1e-9)
+    optimum = solve_to_the_end(given.S, config.d, given.alpha, tol=1e-9)
     best = optimum.projection.toarray()
     problem = fps(given.S, config.d, given.alpha)
     start = config.d / config.p * np.eye(config.p)

@@ -12,7 +12,7 @@ import numpy as np
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import SIZES, penalty
 from fantope.simulation import Simulation, simulate
-from fantope.solvers import solve
+from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 HELD_OUT = 1000
@@ -76,7 +76,7 @@ def _trial(fit: Fit, Z: Array, fresh: Array, sim: Simulation, value: float) -> d
 def _fantope(Z: Array, factor: float) -> Array:
     n, p = Z.shape
     centred = Z - Z.mean(axis=0)
-    return np.asarray(solve(centred.T @ centred / n, D, factor * penalty(n, p), tol=1e-4).components)
+    return np.asarray(solve_to_the_end(centred.T @ centred / n, D, factor * penalty(n, p), tol=1e-4).components)
 
 
 def _pca(Z: Array, _: float) -> Array:
