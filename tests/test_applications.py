@@ -69,7 +69,8 @@ def test_the_library_works_without_applications(removed, tmp_path):
 
 
 def test_results_of_an_absent_application_are_refused_by_name(tmp_path):
-    from fantope.io import FileError, verify_folder
+    from fantope.errors import FileError
+    from fantope.io import verify_folder
 
     (tmp_path / "run.json").write_text('{"command": "fantope other"}')
     with pytest.raises(FileError, match="was written by `fantope other`"):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 SHOWN = 5  # names listed in one sentence
 
@@ -63,6 +65,18 @@ class InputError(ValueError):
         parts = [_spelled(part, spelling) for part in (self.problem, self.remedy) if part]
         return f"{'; '.join(parts).rstrip('.')}."
 
+    def renamed(self, names: Mapping[str, str]) -> Self:
+        """Return the same error where a caller has other names for the arguments."""
+        error = copy(self)
+        for part in ("problem", "remedy"):
+            text = getattr(self, part)
+            if not isinstance(text, str):
+                text = tuple(p if isinstance(p, str) else Use(names.get(p.argument, p.argument), p.value) for p in text)
+            setattr(error, part, text)
+        error.argument = names.get(self.argument, self.argument)
+        error.args = (error.sentence(),)
+        return error
+
     def __reduce__(self) -> Any:
         # An error that was raised in another process comes back with its parts.
         return _restored, (type(self), self.args, self.__dict__)
@@ -78,6 +92,15 @@ class FileError(InputError):
     def sentence(self, spelling: Spelling = in_python) -> str:
         """Return the sentence, with arguments in the words of a front end."""
         return f"{self.path}: {' '.join(super().sentence(spelling).split())}"
+
+
+@contextmanager
+def renamed(**names: str) -> Iterator[None]:
+    """Let errors of the block speak of arguments by the caller's names for them."""
+    try:
+        yield
+    except InputError as error:
+        raise error.renamed(names) from None
 
 
 def _restored(kind: type[InputError], args: tuple[str], parts: dict[str, Any]) -> InputError:

@@ -1,12 +1,11 @@
 import io
-import json
 import sys
 
 import pytest
 from rich.console import Console
 
 from fantope.cli import main
-from fantope.cli.console import MARKER, Talk, output_folder, sentence
+from fantope.cli.console import Talk, sentence
 
 
 def test_version(capsys):
@@ -110,51 +109,3 @@ def test_quiet_and_json_silence_progress(how, capsys):
     captured = capsys.readouterr()
     assert captured.err == ""
     assert captured.out == ('{"a": 1}\n' if talk.json else "")
-
-
-def test_folder_appears_whole(tmp_path):
-    target = tmp_path / "deep" / "out"
-    with output_folder(target, command="c") as folder:
-        (folder / "a").write_text("a")
-        assert not target.exists()
-    assert {file.name for file in target.iterdir()} == {"a", MARKER}
-    assert [file.name for file in target.parent.iterdir()] == ["out"]
-
-
-def test_folder_of_the_same_command_is_replaced(tmp_path):
-    target = tmp_path / "out"
-    for name in ("first", "second"):
-        with output_folder(target, command="c") as folder:
-            (folder / name).touch()
-    assert {file.name for file in target.iterdir()} == {"second", MARKER}
-    assert [file.name for file in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt])
-def test_failure_leaves_the_earlier_folder(failure, tmp_path):
-    target = tmp_path / "out"
-    with output_folder(target, command="c") as folder:
-        (folder / "kept").touch()
-    with pytest.raises(failure), output_folder(target, command="c"):
-        raise failure
-    assert (target / "kept").exists()
-    assert [file.name for file in tmp_path.iterdir()] == ["out"]
-
-
-@pytest.mark.parametrize("marker", [None, "not json", "[]", json.dumps({"command": "other"})])
-def test_foreign_folder_is_refused(marker, tmp_path):
-    (tmp_path / "mine").touch()
-    if marker is not None:
-        (tmp_path / MARKER).write_text(marker)
-    with pytest.raises(FileExistsError, match="choose another folder"), output_folder(tmp_path, command="c"):
-        pass
-    assert (tmp_path / "mine").exists()
-
-
-def test_empty_folder_is_used_and_a_file_is_refused(tmp_path):
-    with output_folder(tmp_path / "empty", command="c"):
-        pass
-    file = tmp_path / "file"
-    file.touch()
-    with pytest.raises(FileExistsError, match="is a file"), output_folder(file, command="c"):
-        pass

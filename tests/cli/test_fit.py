@@ -19,7 +19,8 @@ from fantope.solvers.solve import SOLVERS
 
 SIM = fantope.simulate(60, 40, sizes=(6, 4))
 FRAME = pd.DataFrame(SIM.Z, columns=[f"g{j}" for j in range(40)], index=[f"s{i}" for i in range(60)])
-FILES = {"certificate.npz", "components.tsv", "loadings.tsv", "projection.npz", "run.json", "scores.tsv", "support.tsv"}
+TABLES = {"components.tsv", "loadings.tsv", "scores.tsv", "support.tsv"}
+FILES = {"certificate.npz", "projection.npz", "run.json", "solver.npz", *TABLES}
 
 
 @pytest.fixture
@@ -198,10 +199,10 @@ def test_folder_that_cannot_be_written(data, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr("tempfile.mkdtemp", refuse)
     assert run(data, tmp_path / "out", "-q") == 2
-    assert f"{tmp_path} cannot be written to (Permission denied); choose another" in capsys.readouterr().err
+    assert f"{tmp_path}: cannot be written to (Permission denied); choose another" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("where", ["numpy.savez_compressed", "fantope.io.record.checksum", "csv.writer"])
+@pytest.mark.parametrize("where", ["numpy.savez_compressed", "fantope.io.results.checksum", "csv.writer"])
 def test_a_full_disk_leaves_nothing_half_written(where, data, tmp_path, capsys, monkeypatch):
     def full(*args, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

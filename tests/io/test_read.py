@@ -10,7 +10,8 @@ import pytest
 import scipy.sparse
 
 import fantope
-from fantope.io import FileError, Reading, checksum, operator, read
+from fantope.errors import FileError
+from fantope.io import Reading, checksum, operator, read
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((12, 5)) @ np.diag([3.0, 1.0, 1.0, 0.5, 2.0])
@@ -153,7 +154,7 @@ def test_layout_can_be_told(tmp_path):
 
 
 def test_long_text_is_read_in_slabs(tmp_path, monkeypatch):
-    import fantope.io.delimited as delimited
+    import fantope.io.text as delimited
 
     monkeypatch.setattr(delimited, "SLAB", 8 * 6 * 5)
     FRAME.to_csv(tmp_path / "data.csv")
@@ -179,7 +180,7 @@ def test_missing_and_unknown_files(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     says(tmp_path / "folder.csv", "is a folder")
     np.save(tmp_path / "a.npy", X)
-    says(tmp_path / "a.npy", "leave out --layer", Reading(layer="x"))
+    says(tmp_path / "a.npy", "leave out layer", Reading(layer="x"))
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet", "npy", "npz", "h5ad", "zarr"])
@@ -260,7 +261,7 @@ def test_missing_values_want_a_choice(ending, tmp_path, monkeypatch):
         ending, WRITERS[ending]
     )(path)
     where = r"line 5 \(variable 'TP53', sample 's3'\)" if "sv" in ending else "variable 'TP53', sample 's3'"
-    says(path, rf"2 values are missing, the first in {where}; say --impute mean")
+    says(path, rf"2 values are missing, the first in {where}; say impute='mean'")
     filled = read(path, Reading(impute="mean"))
     mean = np.nanmean(gaps[:, 1])
     np.testing.assert_allclose(np.asarray(filled.values[...])[[3, 5], 1], mean)
@@ -294,7 +295,7 @@ def test_a_variable_without_any_value(tmp_path):
     empty = X.copy()
     empty[:, 2] = np.nan
     np.save(tmp_path / "data.npy", empty)
-    says(tmp_path / "data.npy", "no value at all is known of 'x2'; say --impute drop", Reading(impute="mean"))
+    says(tmp_path / "data.npy", "no value at all is known of 'x2'; say impute='drop'", Reading(impute="mean"))
     np.save(tmp_path / "all.npy", np.full((3, 3), np.nan))
     says(tmp_path / "all.npy", "fewer than 2 variables are left", Reading(impute="drop"))
 
@@ -309,7 +310,7 @@ def test_the_line_is_right_in_a_transposed_table(tmp_path):
 def test_repeated_names_want_a_choice(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text("A,B,A,A.1,A\n" + "\n".join(",".join(map(str, row)) for row in X))
-    says(path, "1 variable name occurs more than once: 'A'; say --duplicates suffix")
+    says(path, "1 variable name occurs more than once: 'A'; say duplicates='suffix'")
     assert read(path, Reading(duplicates="suffix")).variables == ["A", "B", "A.2", "A.1", "A.3"]
     first = read(path, Reading(duplicates="first"))
     assert first.variables == ["A", "B", "A.1"]
@@ -318,7 +319,7 @@ def test_repeated_names_want_a_choice(tmp_path):
 
 def test_too_few_samples_or_variables(tmp_path):
     FRAME.iloc[:1].to_csv(tmp_path / "one.csv")
-    says(tmp_path / "one.csv", r"has 1 sample \(5 variables\); at least 2 are needed: .* --transpose")
+    says(tmp_path / "one.csv", r"has 1 sample \(5 variables\); at least 2 are needed; .* transpose=True")
     FRAME.iloc[:, :1].to_csv(tmp_path / "thin.csv")
     says(tmp_path / "thin.csv", "has 1 variable")
     FRAME.iloc[:2].to_csv(tmp_path / "two.csv")
@@ -329,7 +330,7 @@ def test_too_few_samples_or_variables(tmp_path):
 def test_constant_variables_have_no_correlation(tmp_path):
     FRAME.assign(flat=7.1, zero=0.0).to_csv(tmp_path / "data.csv")
     path = tmp_path / "data.csv"
-    says(path, "2 constant variables have no correlation: 'flat', 'zero'; say --drop-constant", kind="correlation")
+    says(path, "2 constant variables have no correlation: 'flat', 'zero'; say drop_constant=True", kind="correlation")
     data, S = operator(read(path), "correlation", drop_constant=True)
     assert data.variables == GENES and S.size == 5 and dict(data.dropped) == {"flat": "constant", "zero": "constant"}
     assert operator(read(path), "covariance")[1].size == 7
@@ -342,7 +343,7 @@ def test_precomputed(tmp_path):
     np.testing.assert_allclose(covariance.block(np.arange(5), np.arange(5)), S, rtol=1e-12)
     assert data.variables == GENES
     FRAME.to_csv(tmp_path / "x.csv")
-    says(tmp_path / "x.csv", "is 12 × 5, but --kind precomputed takes S itself", kind="precomputed")
+    says(tmp_path / "x.csv", "is 12 × 5, but kind='precomputed' takes S itself", kind="precomputed")
     np.save(tmp_path / "skew.npy", np.triu(np.ones((3, 3))))
     says(tmp_path / "skew.npy", "S must be symmetric", kind="precomputed")
 
@@ -372,14 +373,14 @@ def test_zarr_group_of_arrays(tmp_path):
     group = zarr.open_group(str(tmp_path / "g.zarr"), mode="w")
     for name in ("raw", "log"):
         group.create_array(name, shape=X.shape, dtype="float64")[...] = X
-    says(tmp_path / "g.zarr", "is a group with the matrices 'log', 'raw'; choose one with --layer")
+    says(tmp_path / "g.zarr", "is a group with the matrices 'log', 'raw'; choose one with layer")
     np.testing.assert_array_equal(read(tmp_path / "g.zarr", Reading(layer="raw")).values[...], X)
 
 
 def test_anndata_without_x(tmp_path):
     anndata = pytest.importorskip("anndata")
     anndata.AnnData(None, obs=FRAME[[]], var=FRAME.T[[]], layers={"counts": X}).write_h5ad(tmp_path / "data.h5ad")
-    says(tmp_path / "data.h5ad", r"has no matrix X; choose a layer with --layer \('counts'\)")
+    says(tmp_path / "data.h5ad", r"has no matrix X; choose a layer with layer \('counts'\)")
     assert read(tmp_path / "data.h5ad", Reading(layer="counts")).variables == GENES
 
 

@@ -6,9 +6,9 @@ import pytest
 import fantope
 from fantope import atomic
 from fantope.atomic import write_whole
+from fantope.io.fingerprint import code_fingerprint, sources
 from fantope.paper import store as module
 from fantope.paper.experiments.setting import Setting
-from fantope.paper.fingerprint import fingerprint, sources
 from fantope.paper.store import Store, run_key
 
 MODULE = "fantope.paper.experiments.setting"
@@ -37,7 +37,7 @@ def test_stale_and_damaged_runs_are_not_reused(tmp_path, monkeypatch):
     monkeypatch.setattr(fantope, "__version__", "99")
     assert store.read(config.label, run_key("setting", config, MODULE)) is None
     monkeypatch.undo()
-    monkeypatch.setattr(module, "fingerprint", lambda name: "other code")
+    monkeypatch.setattr(module, "code_fingerprint", lambda name: "other code")
     assert store.read(config.label, run_key("setting", config, MODULE)) is None
     file = tmp_path / f"{config.label}.json"
     file.write_text(file.read_text()[:40])
@@ -70,7 +70,7 @@ def test_the_fingerprint_follows_imports():
         assert not [
             name for name in found if name.startswith(("fantope.cli", "fantope.plotting", "fantope.paper.chapters"))
         ]
-    assert fingerprint("fantope.theory") != fingerprint("fantope.simulation")
+    assert code_fingerprint("fantope.theory") != code_fingerprint("fantope.simulation")
     with pytest.raises(ModuleNotFoundError, match="source file"):
         sources("fantope.nowhere")
 

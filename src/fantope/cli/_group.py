@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 import click
 
 from fantope import extensions
 from fantope.cli.console import BAD_INPUT, INTERRUPTED, complain, sentence
+from fantope.errors import InputError, Spelling, Use, in_python
 
 CORE = ("demo", "fit", "path", "stream", "verify")
 
@@ -33,6 +35,29 @@ class Commands(click.Group):
                 "install fantope whole."
             )
         return found
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; its errors about arguments speak of the options that the user has to type."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            command = self.get_command(ctx, str(ctx.invoked_subcommand))
+            spelled = error.sentence(_flags([] if command is None else command.params))
+            raise click.ClickException(" ".join([spelled, *getattr(error, "__notes__", [])]).strip()) from error
+
+
+def _flags(parameters: list[click.Parameter]) -> Spelling:
+    """Return how the arguments of the library are spelled as options of a command."""
+    flags = {flag: option for option in parameters if isinstance(option, click.Option) for flag in option.opts}
+    names = {str(option.name): option for option in flags.values()}
+
+    def spelled(use: Use) -> str:
+        option = names.get(use.argument) or flags.get(f"--{use.argument.replace('_', '-')}")
+        if option is None:
+            return in_python(use)
+        return option.opts[0] if option.is_flag or use.value is None else f"{option.opts[0]} {use.value}"
+
+    return spelled
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

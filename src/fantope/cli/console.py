@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import math
-import os
-import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -21,7 +16,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 OK, NOT_REACHED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
-MARKER = "run.json"
 SILENCE = 30.0  # seconds without a line of progress, at most, as long as there is anything to report
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -36,7 +30,7 @@ def sentence(error: BaseException) -> str:
     """Return what `error` says, on one line and without Python's error number."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}."
-    return " ".join(str(error).split()) or type(error).__name__
+    return " ".join(" ".join([str(error), *getattr(error, "__notes__", [])]).split()) or type(error).__name__
 
 
 @dataclass(frozen=True)
@@ -112,80 +106,3 @@ def talk_options(function: Function) -> Function:
 def given(context: click.Context, name: str) -> bool:
     """Return whether an option stands on the command line."""
     return context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
-
-
-@contextmanager
-def output_folder(target: Path, *, command: str, replace: bool = True) -> Iterator[Path]:
-    """Yield an empty folder that becomes `target` when the block ends, or vanishes if it fails.
-
-    An existing `target` is replaced only if it is empty or carries the marker of the same command, and, unless it is
-    empty, only with `replace`; anything else might be the user's own work. The marker is written here unless the block
-    writes it, so a folder that has one is whole.
-    """
-    target = target.expanduser().resolve()
-    _refuse_foreign(target, command, replace)
-    building = _scratch(target)
-    try:
-        yield building
-        if not (building / MARKER).exists():
-            (building / MARKER).write_text(json.dumps({"command": command}) + "\n", encoding="utf-8")
-        umask = os.umask(0)
-        os.umask(umask)
-        building.chmod(0o777 & ~umask)  # mkdtemp gives 0700, which is not what a result folder should have
-        _refuse_foreign(target, command, replace)  # minutes may have passed
-        _swap(building, target)
-    except BaseException as error:
-        shutil.rmtree(building, ignore_errors=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            raise OSError(
-                f"{target}: {error.strerror}, so nothing was written; make room, or choose another folder with -o."
-            ) from error
-        raise
-
-
-def _scratch(target: Path) -> Path:
-    """Return a new folder beside `target`, because a rename is atomic only within one file system."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    except OSError as error:
-        raise OSError(
-            f"{target.parent} cannot be written to ({error.strerror}); choose another folder with -o."
-        ) from error
-
-
-def _refuse_foreign(target: Path, command: str, replace: bool) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise FileExistsError(f"{target} is a file, not a folder; choose another with -o.")
-    if not any(target.iterdir()):
-        return
-    try:
-        owner = json.loads((target / MARKER).read_text(encoding="utf-8"))["command"]
-    except (OSError, ValueError, KeyError, TypeError):
-        owner = None
-    if owner != command:
-        raise FileExistsError(
-            f"{target} is not empty and was not written by `{command}`; choose another folder with -o."
-        )
-    if not replace:
-        raise FileExistsError(
-            f"{target} exists already; choose another folder with -o, or replace it with --overwrite."
-        )
-
-
-def _swap(building: Path, target: Path) -> None:
-    if not target.exists():
-        building.rename(target)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        target.rename(old / "old")
-        try:
-            building.rename(target)
-        except BaseException:
-            (old / "old").rename(target)
-            raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from fantope.cli.console import NOT_REACHED, OK, Talk, output_folder, talk_options
+from fantope.cli.console import NOT_REACHED, OK, Talk, talk_options
+from fantope.io.folder import result_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +94,7 @@ def demo(
 
     sims = [simulate(n, p, random_state=seed + k) for k in range(draws)]
     alpha = 0.5 * math.sqrt(math.log(p) / n) if alpha is None else alpha
-    with output_folder(out, command=COMMAND) as folder:
+    with result_folder(out, command=COMMAND) as folder:
         _warm_up()
         # The first data set is the one that is shown; its progress is shown too.
         fits = [_compare(sim, alpha, tol, max_iter, Talk(quiet=True) if k else talk) for k, sim in enumerate(sims)]

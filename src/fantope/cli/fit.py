@@ -15,10 +15,11 @@ from fantope.cli._data import (
     reading_options,
     take_reading,
 )
-from fantope.cli.console import NOT_REACHED, OK, Talk, output_folder, talk_options
+from fantope.cli.console import NOT_REACHED, OK, Talk, talk_options
+from fantope.io.folder import result_folder
 
 if TYPE_CHECKING:
-    from fantope.io import Data
+    from fantope.io import Dataset
     from fantope.operators import Covariance
     from fantope.solvers import Solution
 
@@ -48,9 +49,9 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
     check_kind(options["kind"], options["no_center"], reading)
     target = _target(options)
     from fantope.io import operator, read
-    from fantope.io.record import describe_solution, write_record
+    from fantope.io.results import describe_solution, write_record
 
-    with output_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
+    with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
         with talk.progress("fit") as report:
             report(-1.0, f"reading {data.name}")
@@ -139,15 +140,15 @@ def _parameters(options: dict[str, Any], target: tuple[str, float] | None) -> di
     }
 
 
-def _write(folder: Path, solution: Solution, S: Covariance, table: Data, options: dict[str, Any]) -> None:
-    from fantope.io.certificates import save_certificate
+def _write(folder: Path, solution: Solution, S: Covariance, table: Dataset, options: dict[str, Any]) -> None:
+    from fantope.io.results import save_solution
     from fantope.io.tables import write_dropped, write_fit, write_scores
 
     write_fit(folder, solution, table.variables, float(S.diagonal().sum()))
     write_dropped(folder, table.dropped)
     if options["kind"] != "precomputed":
         write_scores(folder, scores(S, solution), table.samples)
-    save_certificate(folder, solution.projection, solution.dual)
+    save_solution(folder, solution)
     if not options["no_figures"]:
         _draw(folder / "figures", solution, table, options["tol"])
 
@@ -158,7 +159,7 @@ def scores(S: Any, solution: Solution) -> Any:
     return S.columns.times(weights.T) - weights @ S.mean
 
 
-def _draw(folder: Path, solution: Solution, table: Data, tol: float) -> None:
+def _draw(folder: Path, solution: Solution, table: Dataset, tol: float) -> None:
     from fantope.plotting import plot_convergence, plot_top_loadings
     from fantope.plotting.style import save_figure
 
@@ -166,7 +167,7 @@ def _draw(folder: Path, solution: Solution, table: Data, tol: float) -> None:
     save_figure(plot_convergence(solution, tol=tol).figure, folder, "gap")
 
 
-def _closing(extra: dict[str, Any], table: Data, out: Path) -> str:
+def _closing(extra: dict[str, Any], table: Dataset, out: Path) -> str:
     lines = []
     if table.dropped:
         lines.append(f"{len(table.dropped)} variables were left out; dropped.tsv names them.")

@@ -16,10 +16,11 @@ from fantope.cli._data import (
     reading_options,
     take_reading,
 )
-from fantope.cli.console import NOT_REACHED, OK, Talk, output_folder, talk_options
+from fantope.cli.console import NOT_REACHED, OK, Talk, talk_options
+from fantope.io.folder import result_folder
 
 if TYPE_CHECKING:
-    from fantope.io import Data
+    from fantope.io import Dataset
     from fantope.operators import Covariance
     from fantope.path import Path as SolutionPath
 
@@ -73,9 +74,9 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
     check_kind(options["kind"], options["no_center"], reading)
     grid = None if alphas is None else parse_alphas(alphas)
     from fantope.io import operator, read
-    from fantope.io.record import describe_solution, write_record
+    from fantope.io.results import describe_solution, write_record
 
-    with output_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
+    with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
         # Two lines a penalty, one when its first certificate is known and one when it is nearly done.
         count = options["n_alphas"] if grid is None else len(set(grid))
@@ -120,21 +121,21 @@ def _solve(S: Covariance, grid: list[float] | None, options: dict[str, Any], pro
 
 
 def _write(
-    folder: Path, found: SolutionPath, names: list[str], S: Covariance, table: Data, options: dict[str, Any]
+    folder: Path, found: SolutionPath, names: list[str], S: Covariance, table: Dataset, options: dict[str, Any]
 ) -> None:
-    from fantope.io.certificates import save_certificate
+    from fantope.io.results import save_solution
     from fantope.io.tables import write_dropped, write_path
 
     write_path(folder, found, table.variables, float(S.diagonal().sum()), names)
     write_dropped(folder, table.dropped)
     for solution, name in zip(found, names, strict=True):
         (folder / name).mkdir(parents=True)
-        save_certificate(folder / name, solution.projection, solution.dual)
+        save_solution(folder / name, solution)
     if not options["no_figures"]:
         _draw(folder / "figures", found, table, options["tol"])
 
 
-def _draw(folder: Path, found: SolutionPath, table: Data, tol: float) -> None:
+def _draw(folder: Path, found: SolutionPath, table: Dataset, tol: float) -> None:
     from fantope.plotting import plot_explained_variance, plot_leverages, plot_path_gaps, plot_top_loadings
     from fantope.plotting.style import save_figure
 
@@ -159,7 +160,7 @@ def _table(found: SolutionPath) -> Table:
     return table
 
 
-def _closing(found: SolutionPath, table: Data, out: Path) -> str:
+def _closing(found: SolutionPath, table: Dataset, out: Path) -> str:
     lines = []
     if table.dropped:
         lines.append(f"{len(table.dropped)} variables were left out; dropped.tsv names them.")

@@ -15,16 +15,8 @@ from fantope.cli._rows import Unreadable
 from fantope.cli._stream_options import stream_options, take_options
 from fantope.cli._stream_output import describe, write_result
 from fantope.cli._stream_run import BadRow, Run
-from fantope.cli.console import (
-    BAD_INPUT,
-    INTERRUPTED,
-    NOT_REACHED,
-    OK,
-    Talk,
-    complain,
-    output_folder,
-    talk_options,
-)
+from fantope.cli.console import BAD_INPUT, INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
+from fantope.io.folder import result_folder
 
 COMMAND = "fantope stream"
 
@@ -64,7 +56,7 @@ def stream(context: click.Context, /, source: str, out: Path | None, quiet: bool
         return BAD_INPUT
     summary = describe(run.estimator, run.progress.bad_rows)
     if out is not None and not interrupted:
-        with output_folder(out, command=COMMAND) as folder:
+        with result_folder(out, command=COMMAND) as folder:
             write_result(folder, run.estimator, summary)
     where = f" in {options.checkpoint}" if options.checkpoint is not None and run.n_samples else ""
     talk.say(
@@ -84,7 +76,7 @@ class _Tried(Exception):
 
 def _try_out(out: Path) -> None:
     """Refuse a folder that cannot be written to, or is not ours, before the first row and not after the last."""
-    with suppress(_Tried), output_folder(out, command=COMMAND):
+    with suppress(_Tried), result_folder(out, command=COMMAND):
         raise _Tried
 
 

@@ -30,7 +30,7 @@ def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
     from fantope.io import verify_folder
 
     with talk.progress("verify") as report:
-        found = verify_folder(out, data, report)
+        found = verify_folder(out, data, lambda event: report(event.share, str(event)))
     talk.say(_table(found))
     if found.holds:
         worst = max(each.certificate.gap for each in found.solutions if each.certificate is not None)

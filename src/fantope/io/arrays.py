@@ -11,47 +11,47 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.io.content import Content
-from fantope.io.errors import FileError, listed
+from fantope.errors import FileError, Use, listed
+from fantope.io.dataset import Content, Reading
 
 COLUMN_NAMES = ("variables", "var_names", "names", "columns", "feature_names")
 ROW_NAMES = ("samples", "obs_names", "index")
 BROKEN = (EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error, KeyError)
 
 
-def read_npy(path: Path) -> Content:
+def read_npy(path: Path, reading: Reading) -> Content:
     """Map a .npy file; nothing is read until it is needed."""
     if path.stat().st_size == 0:
-        raise FileError(path, "is empty; check how it was written.")
+        raise FileError(path, "is empty", remedy="check how it was written")
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     except BROKEN as error:
         if "object" in str(error).lower():
-            raise FileError(path, "holds Python objects, not numbers; save it as an array of floats.") from None
-        raise FileError(path, f"is cut off or no .npy file ({error}); write it again.") from None
+            raise FileError(path, "holds Python objects, not numbers", remedy="save it as floats") from None
+        raise FileError(path, f"is cut off or no .npy file ({error})", remedy="write it again") from None
     if not isinstance(values, np.ndarray):  # numpy goes by content, and this is an archive
         values.close()
-        raise FileError(path, "is an archive of arrays; give it the ending .npz.")
+        raise FileError(path, "is an archive of arrays", remedy="give it the ending .npz")
     return Content(values)
 
 
-def read_npz(path: Path, layer: str | None) -> Content:
-    """Read the matrix ``X`` (or the only one, or ``layer``) of an archive, or a matrix that scipy.sparse saved."""
+def read_npz(path: Path, reading: Reading) -> Content:
+    """Read the matrix ``X`` (or the only one, or the layer) of an archive, or a matrix that scipy.sparse saved."""
     if path.stat().st_size == 0:
-        raise FileError(path, "is empty; check how it was written.")
+        raise FileError(path, "is empty", remedy="check how it was written")
     try:
         with path.open("rb") as file:  # numpy leaves a damaged archive open
             archive = np.load(file, allow_pickle=False)
             if isinstance(archive, np.ndarray):
-                raise FileError(path, "is a single array; give it the ending .npy.")
-            values = _sparse(archive) if layer is None else None
+                raise FileError(path, "is a single array", remedy="give it the ending .npy")
+            values = _sparse(archive) if reading.layer is None else None
             if values is None:
-                values = archive[_choose(path, archive, layer)]
+                values = archive[_choose(path, archive, reading.layer)]
             names = {side: _names(archive, keys) for side, keys in (("rows", ROW_NAMES), ("columns", COLUMN_NAMES))}
     except FileError:
         raise
     except BROKEN as error:
-        raise FileError(path, f"is cut off or no .npz file ({error}); write it again.") from None
+        raise FileError(path, f"is cut off or no .npz file ({error})", remedy="write it again") from None
     return Content(values, names["rows"], names["columns"])
 
 
@@ -76,14 +76,16 @@ def _sparse(archive: Mapping[str, Any]) -> Any:
 def _choose(path: Path, archive: Mapping[str, Any], layer: str | None) -> str:
     if layer is not None:
         if layer not in archive:
-            raise FileError(path, f"has no array {layer!r}; choose one of {listed(sorted(archive))} with --layer.")
+            way_out = (f"choose one of {listed(sorted(archive))} with ", Use("layer"))
+            raise FileError(path, f"has no array {layer!r}", remedy=way_out)
         return layer
     if "X" in archive:
         return "X"
     matrices = [name for name in archive if archive[name].ndim == 2 and archive[name].dtype.kind in "iufb"]
     if len(matrices) != 1:
         found = f"the matrices {listed(sorted(matrices))}" if matrices else "no matrix of numbers"
-        raise FileError(path, f"holds {found} and none called 'X'; choose one with --layer, or save it as 'X'.")
+        remedy = ("choose one with ", Use("layer"), ", or save it as 'X'")
+        raise FileError(path, f"holds {found} and none called 'X'", remedy=remedy)
     return matrices[0]
 
 

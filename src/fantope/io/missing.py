@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.io.content import Data, Reading
-from fantope.io.errors import FileError, listed
-from fantope.io.select import is_sparse, keep, loaded
+from fantope.errors import FileError, Use, listed
+from fantope.io.dataset import Dataset, Reading, is_sparse, loaded
 from fantope.typing import AnyArray, IntArray
 
 SLAB = 32 * 2**20  # bytes looked at at a time
 
 
-def check_finite(data: Data) -> None:
+def check_finite(data: Dataset) -> None:
     """Raise a sentence that says where the first missing or infinite value is, if there is any."""
     count, first = 0, ""
     for rows, columns, found in _not_finite(data.values):
@@ -26,16 +25,20 @@ def check_finite(data: Data) -> None:
             k = int(infinite[0])
             raise FileError(
                 data.path,
-                f"{data.place(int(rows[k]), int(columns[k]))} is infinite; correct it, or mark it as missing (NaN).",
+                f"{data.place(int(rows[k]), int(columns[k]))} is infinite",
+                remedy="correct it, or mark it as missing (NaN)",
             )
         first = first or data.place(int(rows[0]), int(columns[0]))
         count += len(found)
     if count:
         raise FileError(
             data.path,
-            f"{count} value{'s are' if count > 1 else ' is'} missing, the first in {first}; say --impute mean to fill "
-            "in the variable's mean, or --impute drop to leave out such variables.",
-        )
+            f"{count} value{'s are' if count > 1 else ' is'} missing, the first in {first}",
+            remedy=(
+                "say ", Use("impute", "mean"), " to fill in the variable's mean, or ", Use("impute", "drop"),
+                " to leave out such variables",
+            ),
+        )  # fmt: skip
 
 
 def _not_finite(values: Any) -> Iterator[tuple[IntArray, IntArray, AnyArray]]:
@@ -55,7 +58,7 @@ def _not_finite(values: Any) -> Iterator[tuple[IntArray, IntArray, AnyArray]]:
             yield rows + start, columns, slab[rows, columns]
 
 
-def impute(data: Data, reading: Reading) -> Data:
+def impute(data: Dataset, reading: Reading) -> Dataset:
     """Fill in or leave out what is missing, as ``reading`` says; without a choice nothing is looked at."""
     if reading.impute is None or np.dtype(data.values.dtype).kind != "f":
         return data
@@ -68,11 +71,11 @@ def impute(data: Data, reading: Reading) -> Data:
         return data
     missing = np.unique(np.concatenate(columns))
     if reading.impute == "drop":
-        return keep(data, np.setdiff1d(np.arange(data.shape[1]), missing), "missing values")
+        return data.keep(np.setdiff1d(np.arange(data.shape[1]), missing), "missing values")
     return replace(data, values=_means_filled_in(data, missing))
 
 
-def _means_filled_in(data: Data, missing: IntArray) -> Any:
+def _means_filled_in(data: Dataset, missing: IntArray) -> Any:
     """Return a copy, in memory, with NaN replaced by the mean of the variable's other values."""
     sparse = is_sparse(data.values)
     values: Any = scipy.sparse.csc_array(data.values, copy=True) if sparse else np.array(loaded(data.values))
@@ -89,5 +92,6 @@ def _means_filled_in(data: Data, missing: IntArray) -> Any:
         else:
             column[np.isnan(column)] = known.mean()
     if empty:
-        raise FileError(data.path, f"no value at all is known of {listed(empty)}; say --impute drop to leave them out.")
+        way_out = ("say ", Use("impute", "drop"), " to leave them out")
+        raise FileError(data.path, f"no value at all is known of {listed(empty)}", remedy=way_out)
     return values

@@ -6,10 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fantope.io.content import Data
-from fantope.io.errors import FileError, listed
+from fantope.errors import FileError, InputError, Use, listed
+from fantope.io.dataset import Dataset, is_sparse, loaded
 from fantope.io.missing import check_finite
-from fantope.io.select import is_sparse, keep, loaded
 from fantope.operators import Covariance, covariance
 from fantope.solvers.validation import check_covariance
 from fantope.typing import IntArray
@@ -17,12 +16,14 @@ from fantope.typing import IntArray
 Kind = Literal["covariance", "correlation", "precomputed"]
 
 
-def operator(data: Data, kind: Kind, *, center: bool = True, drop_constant: bool = False) -> tuple[Data, Covariance]:
+def operator(
+    data: Dataset, kind: Kind, *, center: bool = True, drop_constant: bool = False
+) -> tuple[Dataset, Covariance]:
     """Return S and the data that it is about, which are fewer variables if constant ones were dropped.
 
     Parameters
     ----------
-    data : Data
+    data : Dataset
     kind : {"covariance", "correlation", "precomputed"}
         "precomputed": the file holds S itself.
     center : bool, default True
@@ -40,7 +41,7 @@ def operator(data: Data, kind: Kind, *, center: bool = True, drop_constant: bool
         if drop_constant:
             constant = _constant(data, center)
             if len(constant):
-                data = keep(data, np.setdiff1d(np.arange(data.shape[1]), constant), "constant")
+                data = data.keep(np.setdiff1d(np.arange(data.shape[1]), constant), "constant")
         return data, covariance(data.values, kind=kind, center=center)
     except FileError:
         raise
@@ -51,21 +52,24 @@ def operator(data: Data, kind: Kind, *, center: bool = True, drop_constant: bool
             raise FileError(
                 data.path,
                 f"{len(names)} constant variable{'s have' if len(names) > 1 else ' has'} no correlation: "
-                f"{listed(names)}; say --drop-constant to leave them out, or --kind covariance.",
+                f"{listed(names)}",
+                remedy=("say ", Use("drop_constant", True), " to leave them out, or ", Use("kind", "covariance")),
             ) from None
-        raise FileError(data.path, str(error)) from None
+        parts = (error.problem, error.remedy) if isinstance(error, InputError) else (str(error), "")
+        raise FileError(data.path, parts[0], remedy=parts[1]) from None
     except (OSError, RuntimeError) as error:
-        raise FileError(data.path, f"cannot be read to its end ({error}); write the file again.") from None
+        raise FileError(data.path, f"cannot be read to its end ({error})", remedy="write the file again") from None
 
 
-def _constant(data: Data, center: bool) -> IntArray:
+def _constant(data: Dataset, center: bool) -> IntArray:
     diagonal = covariance(data.values, kind="covariance", center=center).diagonal()
     return np.flatnonzero(diagonal == 0.0)
 
 
-def _precomputed(data: Data) -> Covariance:
+def _precomputed(data: Dataset) -> Covariance:
     n, p = data.shape
     if n != p:
-        raise FileError(data.path, f"is {n} × {p}, but --kind precomputed takes S itself, a square matrix.")
+        what = (f"is {n} × {p}, but ", Use("kind", "precomputed"), " takes S itself, a square matrix")
+        raise FileError(data.path, what)
     matrix: Any = loaded(data.values)
     return check_covariance(matrix.toarray() if is_sparse(matrix) else np.array(matrix, dtype=np.float64))

@@ -7,23 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from fantope.io.content import Content
-from fantope.io.errors import FileError, need
+from fantope.errors import FileError, need
+from fantope.io.dataset import Content, Reading
 from fantope.typing import AnyArray
 
 SLAB = 32 * 2**20  # bytes of numbers converted at a time
 
 
-def read_parquet(path: Path) -> Content:
+def read_parquet(path: Path, reading: Reading) -> Content:
     """Read a .parquet table; a text column in front, or the index that pandas stored, names the rows."""
     arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
     try:
         with parquet.ParquetFile(path) as file:
             return _table(path, file, arrow)
+    except FileError:
+        raise
     except (arrow.ArrowInvalid, OSError) as error:
-        if isinstance(error, FileError):
-            raise
-        raise FileError(path, f"is cut off or no Parquet file ({_first(error)}); write it again.") from None
+        raise FileError(path, f"is cut off or no Parquet file ({_first(error)})", remedy="write it again") from None
 
 
 def _first(error: BaseException) -> str:
@@ -39,7 +39,8 @@ def _table(path: Path, file: Any, arrow: Any) -> Content:
         if not _is_numeric(schema.types[j], arrow):
             raise FileError(
                 path,
-                f"column {names[j]!r} holds {schema.types[j]}, not numbers; leave it out, or encode it as numbers.",
+                f"column {names[j]!r} holds {schema.types[j]}, not numbers",
+                remedy="leave it out, or encode it as numbers",
             )
     single = all(str(schema.types[j]) in ("float", "halffloat") for j in columns)
     values: AnyArray = np.empty((file.metadata.num_rows, len(columns)), dtype=np.float32 if single else np.float64)

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fantope.errors import FileError, Use, listed
 from fantope.io.arrays import read_npy, read_npz
-from fantope.io.checksum import checksum
-from fantope.io.content import Content, Data, Reading
-from fantope.io.delimited import read_delimited
-from fantope.io.errors import FileError, listed
+from fantope.io.dataset import Content, Dataset, Reading, in_file, is_sparse, loaded
+from fantope.io.fingerprint import checksum
 from fantope.io.missing import impute
 from fantope.io.parquet import read_parquet
-from fantope.io.select import in_file, is_sparse, keep, loaded
 from fantope.io.stores import read_h5ad, read_zarr
+from fantope.io.text import read_text
 
-FORMATS = ".csv, .tsv (also .gz), .parquet, .npy, .npz, .h5ad, .zarr"
+Reader = Callable[[Path, Reading], Content]
+
+# By ending; the first that a name ends in counts. A reader of another format is one more line here.
+READERS: dict[str, Reader] = {
+    ".csv": read_text,
+    ".tsv": read_text,
+    ".csv.gz": read_text,
+    ".tsv.gz": read_text,
+    ".parquet": read_parquet,
+    ".npy": read_npy,
+    ".npz": read_npz,
+    ".h5ad": read_h5ad,
+    ".zarr": read_zarr,
+}
+SEVERAL = {".npz", ".h5ad", ".zarr"}  # formats whose files may hold several matrices
+FOLDERS = {".zarr"}  # formats whose files may be folders
 
 
-def read(path: Path, reading: Reading | None = None) -> Data:
+def read(path: Path, reading: Reading | None = None) -> Dataset:
     r"""Read samples × variables from a file of any known format.
 
     Parameters
@@ -34,7 +49,7 @@ def read(path: Path, reading: Reading | None = None) -> Data:
 
     Returns
     -------
-    Data
+    Dataset
 
     Raises
     ------
@@ -52,41 +67,30 @@ def read(path: Path, reading: Reading | None = None) -> Data:
     (['a', 'b'], ['s1', 's2'], [[1.0, 2.0], [3.0, 5.0]])
     """
     reading = Reading() if reading is None else reading
-    if not path.exists():
-        raise FileError(path, "there is no such file; check the path.")
     return arranged(read_content(path, reading), path, reading)
 
 
 def read_content(path: Path, reading: Reading) -> Content:
     """Return what a file holds as it stands: rows and columns not yet samples and variables."""
-    name = path.name.lower()
-    ending = path.suffix.lower()
-    if reading.layer is not None and ending not in (".npz", ".h5ad", ".zarr"):
-        raise FileError(path, "holds a single matrix; leave out --layer.")
-    if path.is_dir() and ending != ".zarr":
-        raise FileError(path, f"is a folder; DATA is a file ({FORMATS}).")
-    if name.endswith((".csv", ".tsv", ".csv.gz", ".tsv.gz")):
-        return read_delimited(path, reading)
-    if ending == ".parquet":
-        return read_parquet(path)
-    if ending == ".npy":
-        return read_npy(path)
-    if ending == ".npz":
-        return read_npz(path, reading.layer)
-    if ending == ".h5ad":
-        return read_h5ad(path, reading)
-    if ending == ".zarr":
-        return read_zarr(path, reading)
-    raise FileError(path, f"has none of the endings {FORMATS}; convert it or rename it.")
+    ending = next((ending for ending in READERS if path.name.lower().endswith(ending)), None)
+    if not path.exists():
+        raise FileError(path, "there is no such file", remedy="check the path")
+    if path.is_dir() and ending not in FOLDERS:
+        raise FileError(path, f"is a folder; DATA is a file ({', '.join(READERS)})")
+    if ending is None:
+        raise FileError(path, f"has none of the endings {', '.join(READERS)}", remedy="convert it or rename it")
+    if reading.layer is not None and ending not in SEVERAL:
+        raise FileError(path, "holds a single matrix", remedy=("leave out ", Use("layer")))
+    return READERS[ending](path, reading)
 
 
-def arranged(content: Content, path: Path, reading: Reading) -> Data:
+def arranged(content: Content, path: Path, reading: Reading) -> Dataset:
     """Put samples into rows and name both sides; everything a reader need not know of the options."""
     values = content.values
     if len(values.shape) != 2:
-        raise FileError(path, f"holds an array of shape {tuple(values.shape)}; DATA has two dimensions.")
+        raise FileError(path, f"holds an array of shape {tuple(values.shape)}; DATA has two dimensions")
     if np.dtype(values.dtype).kind not in "iufb":
-        raise FileError(path, f"holds {values.dtype}, not real numbers; convert it to floats.")
+        raise FileError(path, f"holds {values.dtype}, not real numbers", remedy="convert it to floats")
     rows, columns = content.row_names, content.column_names
     if reading.transpose:
         rows, columns = columns, rows
@@ -95,12 +99,15 @@ def arranged(content: Content, path: Path, reading: Reading) -> Data:
     samples = _named(path, rows, n, "", "samples")
     variables = _named(path, columns, p, "x", "variables")
     if n < 2:
-        raise FileError(path, f"has {n} sample{'' if n == 1 else 's'} ({p} variables); at least 2 are needed: "
-                              "if its rows are the variables, say --transpose.")  # fmt: skip
+        raise FileError(
+            path,
+            f"has {n} sample{'' if n == 1 else 's'} ({p} variables); at least 2 are needed",
+            remedy=("if its rows are the variables, say ", Use("transpose", True)),
+        )
     if p < 2:
-        raise FileError(path, f"has {p} variable{'' if p == 1 else 's'} ({n} samples); at least 2 are needed.")
-    data = Data(
-        values, variables, samples, path, checksum(path), _describe(values, path),
+        raise FileError(path, f"has {p} variable{'' if p == 1 else 's'} ({n} samples); at least 2 are needed")
+    data = Dataset(
+        values, variables, samples, path, content.checksum or checksum(path), _describe(values, path),
         first_line=content.first_line, transposed=reading.transpose,
     )  # fmt: skip
     return impute(_unique(data, reading), reading)
@@ -111,7 +118,7 @@ def _named(path: Path, names: Any, size: int, prefix: str, what: str) -> list[st
         return [f"{prefix}{k}" for k in range(size)]
     if len(names) != size:
         raise FileError(
-            path, f"has {size} {what} but {len(names)} names for them; correct the names or leave them out."
+            path, f"has {size} {what} but {len(names)} names for them", remedy="correct the names or leave them out"
         )
     return [str(name).strip() or f"{prefix}{k}" for k, name in enumerate(names)]
 
@@ -122,7 +129,7 @@ def _describe(values: Any, path: Path) -> str:
     return f"{ending.lstrip('.')}, {kind}, {values.dtype}"
 
 
-def _unique(data: Data, reading: Reading) -> Data:
+def _unique(data: Dataset, reading: Reading) -> Dataset:
     """See to variables that share a name."""
     counts = Counter(data.variables)
     if len(counts) == len(data.variables):
@@ -131,14 +138,17 @@ def _unique(data: Data, reading: Reading) -> Data:
         return replace(data, variables=_suffixed(data.variables))
     if reading.duplicates == "first":
         first = {name: k for k, name in reversed(list(enumerate(data.variables)))}
-        return keep(data, np.array(sorted(first.values()), dtype=np.intp), "name seen before")
+        return data.keep(np.array(sorted(first.values()), dtype=np.intp), "name seen before")
     repeated = [name for name, count in counts.items() if count > 1]
+    one = len(repeated) == 1
     raise FileError(
         data.path,
-        f"{len(repeated)} variable name{'s' if len(repeated) > 1 else ''} occur{'' if len(repeated) > 1 else 's'} more "
-        f"than once: {listed(repeated)}; say --duplicates suffix to tell them apart, or --duplicates first to keep "
-        "one of each.",
-    )
+        f"{len(repeated)} variable name{' occurs' if one else 's occur'} more than once: {listed(repeated)}",
+        remedy=(
+            "say ", Use("duplicates", "suffix"), " to tell them apart, or ", Use("duplicates", "first"),
+            " to keep one of each",
+        ),
+    )  # fmt: skip
 
 
 def _suffixed(names: list[str]) -> list[str]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.io.content import Content, Reading
-from fantope.io.errors import FileError, listed, need
+from fantope.errors import FileError, Use, listed, need
+from fantope.io.dataset import Content, Reading
 
 
 def read_h5ad(path: Path, reading: Reading) -> Content:
@@ -23,11 +23,11 @@ def read_h5ad(path: Path, reading: Reading) -> Content:
     try:
         file = h5py.File(path, "r")
     except OSError as error:
-        raise FileError(path, f"is cut off or no HDF5 file ({error}); write it again.") from None
+        raise FileError(path, f"is cut off or no HDF5 file ({error})", remedy="write it again") from None
     try:
         return _annotated(path, file, reading)
     except (OSError, RuntimeError) as error:
-        raise FileError(path, f"cannot be read to its end ({error}); write it again.") from None
+        raise FileError(path, f"cannot be read to its end ({error})", remedy="write it again") from None
 
 
 def read_zarr(path: Path, reading: Reading) -> Content:
@@ -36,7 +36,9 @@ def read_zarr(path: Path, reading: Reading) -> Content:
     try:
         node = zarr.open(str(path), mode="r")
     except (OSError, ValueError, KeyError, zarr.errors.BaseZarrError) as error:
-        raise FileError(path, f"is no zarr store or lacks its metadata ({_first(error)}); write it again.") from None
+        raise FileError(
+            path, f"is no zarr store or lacks its metadata ({_first(error)})", remedy="write it again"
+        ) from None
     try:
         if not hasattr(node, "keys"):
             _check_chunks(path, node, reading)
@@ -47,7 +49,7 @@ def read_zarr(path: Path, reading: Reading) -> Content:
     except FileError:
         raise
     except Exception as error:  # codecs raise errors of many kinds
-        raise FileError(path, f"cannot be read ({_first(error)}); write it again.") from None
+        raise FileError(path, f"cannot be read ({_first(error)})", remedy="write it again") from None
 
 
 def _first(error: BaseException) -> str:
@@ -59,7 +61,7 @@ def _array_of_group(path: Path, group: Any, reading: Reading) -> Any:
     chosen = reading.layer or ("X" if "X" in arrays else arrays[0] if len(arrays) == 1 else None)
     if chosen not in arrays:
         found = f"the matrices {listed(sorted(arrays))}" if arrays else "no matrix"
-        raise FileError(path, f"is a group with {found}; choose one with --layer.")
+        raise FileError(path, f"is a group with {found}", remedy=("choose one with ", Use("layer")))
     _check_chunks(path, group[chosen], reading)
     return group[chosen]
 
@@ -69,12 +71,12 @@ def _annotated(path: Path, group: Any, reading: Reading) -> Content:
     layers = sorted(group["layers"].keys()) if "layers" in group else []
     if reading.layer is not None and reading.layer not in layers:
         found = f"the layers {listed(layers)}" if layers else "no layers"
-        raise FileError(
-            path, f"has {found}, not {reading.layer!r}; choose another with --layer, or leave it out for X."
-        )
+        way_out = ("choose another with ", Use("layer"), ", or leave it out for X")
+        raise FileError(path, f"has {found}, not {reading.layer!r}", remedy=way_out)
     node = group["layers"][reading.layer] if reading.layer is not None else group.get("X")
     if node is None or _attribute(node, "encoding-type") == "null":
-        raise FileError(path, f"has no matrix X; choose a layer with --layer ({listed(layers) or 'it has none'}).")
+        way_out = ("choose a layer with ", Use("layer"), f" ({listed(layers) or 'it has none'})")
+        raise FileError(path, "has no matrix X", remedy=way_out)
     return Content(_matrix(path, node, reading), _index(path, group, "obs"), _index(path, group, "var"))
 
 
@@ -89,7 +91,7 @@ def _matrix(path: Path, node: Any, reading: Reading) -> Any:
         return node
     kind = _attribute(node, "encoding-type") or f"{_attribute(node, 'h5sparse_format')}_matrix"
     if kind not in ("csr_matrix", "csc_matrix"):
-        raise FileError(path, f"holds a matrix of the kind {kind!r}; store it dense, or as csr or csc.")
+        raise FileError(path, f"holds a matrix of the kind {kind!r}", remedy="store it dense, or as csr or csc")
     for part in ("data", "indices", "indptr"):
         _check_chunks(path, node[part], reading)
     shape = node.attrs["shape"] if "shape" in node.attrs else node.attrs["h5sparse_shape"]
@@ -104,7 +106,8 @@ def _index(path: Path, group: Any, axis: str) -> list[str] | None:
     if frame is None:
         return None
     if not hasattr(frame, "keys"):
-        raise FileError(path, "has AnnData's layout of before 2019; open it with anndata and write it again.")
+        way_out = "open it with anndata and write it again"
+        raise FileError(path, "has AnnData's layout of before 2019", remedy=way_out)
     names = frame[_attribute(frame, "_index") or "_index"]
     if hasattr(names, "keys"):  # an array with a mask of missing entries
         names = names["values"]
@@ -124,6 +127,10 @@ def _check_chunks(path: Path, array: Any, reading: Reading) -> None:
         name = f"{array.path}/{missing[0]}".lstrip("/")
         raise FileError(
             path,
-            f"lacks {len(missing)} of {math.prod(counts)} chunks, the first being {name}; write the store again, or, "
-            f"if they were left out because they hold nothing but {array.fill_value}, say --allow-empty-chunks.",
+            f"lacks {len(missing)} of {math.prod(counts)} chunks, the first being {name}",
+            remedy=(
+                "write the store again, or, if they were left out because they hold nothing but "
+                f"{array.fill_value}, say ",
+                Use("allow_empty_chunks", True),
+            ),
         )

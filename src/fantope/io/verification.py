@@ -5,18 +5,12 @@ No solver takes part: S comes from the data, X and U from the files, the bracket
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fantope.io.certificates import load_dual, load_projection
-from fantope.io.checksum import checksum
-from fantope.io.content import Data
-from fantope.io.errors import FileError
-from fantope.io.operator import operator
-from fantope.io.read import read
-from fantope.io.record import Run, application_check, read_record
+from fantope.events import Event, Listener, ignore
+from fantope.io.results import Run, changed_files, load_dual, load_projection, read_inputs, read_record
 from fantope.operators import Covariance
 from fantope.problem.certificate import Certificate, CertificateError, verify_reported
 
@@ -67,9 +61,7 @@ class Verification:
         return not self.failures
 
 
-def verify_folder(
-    folder: Path, data_path: Path | None = None, report: Callable[[float, str], None] | None = None
-) -> Verification:
+def verify_folder(folder: Path, data_path: Path | None = None, progress: Listener = ignore) -> Verification:
     """Recompute every certificate of a result against its data.
 
     Parameters
@@ -78,8 +70,8 @@ def verify_folder(
         The OUT of ``fantope fit``, ``fantope path`` or a command that an application adds.
     data_path : Path, optional
         Where the data are now; by default where run.json says, relative to ``folder``.
-    report : callable, optional
-        Called with the share done and a text.
+    progress : callable, optional
+        Called with an :class:`~fantope.events.Event` before each solution.
 
     Raises
     ------
@@ -87,55 +79,18 @@ def verify_folder(
         If ``folder`` is not a result, or the data are not there.
     """
     run = read_record(folder)
-    check = application_check(run.command)
-    if check is not None:
-        verification: Verification = check(folder, run, data_path, report)
-        return verification
-    failures = changed_files(folder, run)
-    path = folder / run.input["path"] if data_path is None else data_path
-    if not path.exists():
-        raise FileError(
-            path if data_path is not None else Path(run.input["name"]),
-            "the data are not where they were; say where they are with --data.",
-        )
-    same = checksum(path) == run.input["sha256"]
-    if not same:
-        failures.append(f"{path} is not the file that was fitted: its checksum differs.")
-    try:
-        data, S = operator(
-            read(path, run.reading), run.kind, center=run.center, drop_constant=run.reading.drop_constant
-        )
-    except ValueError as error:
-        if same:
-            raise
-        return Verification(run, [], [*failures, str(error)])
-    failures.extend(_other_shape(data, run))
+    inputs = read_inputs(folder, run, data_path)
+    failures = changed_files(folder, run) + inputs.failures
     solutions = []
-    for k, told in enumerate(run.solutions):
-        if report is not None:
-            report(k / len(run.solutions), f"alpha {told['alpha']:g}")
+    for k, (told, S) in enumerate(zip(run.solutions, inputs.matrices, strict=False)):  # no matrices: nothing to check
+        whose = f"{told['group']}, " if told.get("group") else ""
+        progress(Event("verify", k, len(run.solutions), message=f"{whose}alpha {told['alpha']:g}"))
+        if S is None:
+            continue
         solutions.append(check_solution(folder, S, run, told))
-    failures.extend(f"alpha = {each.alpha:g}: {each.failure}" for each in solutions if each.failure)
+        if solutions[-1].failure:
+            failures.append(f"{whose}alpha = {told['alpha']:g}: {solutions[-1].failure}")
     return Verification(run, solutions, failures)
-
-
-def changed_files(folder: Path, run: Run) -> list[str]:
-    """Return a sentence for each file of a result that is missing or was changed."""
-    failures = []
-    for name, digest in run.files.items():
-        file = folder / name
-        if not file.is_file():
-            failures.append(f"{file} is missing.")
-        elif checksum(file) != digest:
-            failures.append(f"{file} was changed after it was written.")
-    return failures
-
-
-def _other_shape(data: Data, run: Run) -> list[str]:
-    expected = (run.input["n_samples"], run.input["n_variables"])
-    if data.shape == expected:
-        return []
-    return [f"{data.path} has {data.shape[0]} × {data.shape[1]} values, but {expected[0]} × {expected[1]} were fitted."]
 
 
 def check_solution(folder: Path, S: Covariance, run: Run, told: dict[str, Any]) -> Checked:
@@ -147,7 +102,7 @@ def check_solution(folder: Path, S: Covariance, run: Run, told: dict[str, Any]) 
             raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
         found, failure = verify_reported(S, X, dual, run.n_components, reported)
     except CertificateError as error:
-        return Checked(told["alpha"], reported.gap, None, str(error))
+        return Checked(told["alpha"], reported.gap, None, str(error), told.get("group", ""))
     if not failure and not abs(told["gap"] - reported.gap) <= 1e-9:
         failure = f"the gap reported, {told['gap']:.3g}, is not that of the bracket reported, {reported.gap:.3g}"
-    return Checked(told["alpha"], reported.gap, found, failure and f"{failure}.")
+    return Checked(told["alpha"], reported.gap, found, failure and f"{failure}.", told.get("group", ""))

@@ -10,7 +10,8 @@ import click
 from rich.markup import escape
 from rich.table import Table
 
-from fantope.cli.console import INTERRUPTED, MARKER, NOT_REACHED, OK, Talk, complain, talk_options
+from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
+from fantope.io.folder import RECORD, refuse_foreign
 
 if TYPE_CHECKING:
     from fantope.paper.plan import Scale
@@ -69,21 +70,9 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_jso
 
 def _claim_folder(out: Path) -> None:
     """Make sure that OUT is ours: it grows run by run, so it is not built beside its place as other results are."""
-    if out.exists() and not out.is_dir():
-        raise FileExistsError(f"{out} is a file, not a folder; choose another with -o.")
-    marker = out / MARKER
-    if out.exists() and any(out.iterdir()):
-        try:
-            owner = json.loads(marker.read_text(encoding="utf-8"))["command"]
-        except (OSError, ValueError, KeyError, TypeError):
-            owner = None
-        if owner != COMMAND:
-            raise FileExistsError(
-                f"{out} is not empty and was not written by `{COMMAND}`; choose another folder with -o."
-            )
-        return
-    out.mkdir(parents=True, exist_ok=True)
-    marker.write_text(json.dumps({"command": COMMAND}) + "\n", encoding="utf-8")
+    if not refuse_foreign(out, COMMAND):
+        out.mkdir(parents=True, exist_ok=True)
+        (out / RECORD).write_text(json.dumps({"command": COMMAND}) + "\n", encoding="utf-8")
 
 
 def _table(done: Reproduction) -> Table:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import fantope
 from fantope.atomic import write_whole
-from fantope.paper.fingerprint import fingerprint
+from fantope.io.fingerprint import code_fingerprint, fingerprint
 from fantope.paper.machine import machine
 
 
@@ -84,10 +83,5 @@ class Store:
 
 def run_key(experiment: str, config: Any, module: str) -> str:
     """Return what identifies a run: its parameters, the version of fantope, and the code that it runs."""
-    question = {
-        "experiment": experiment,
-        "config": asdict(config),
-        "version": fantope.__version__,
-        "source": fingerprint(module),
-    }
-    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()[:16]
+    question = json.dumps(asdict(config), sort_keys=True)
+    return fingerprint(experiment, question, fantope.__version__, code_fingerprint(module))

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from fantope.errors import InputError, Use
 from fantope.typing import Array, IntArray
+
+LIMITS = (Use("min_variables"), " and ", Use("max_variables"))
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,7 +120,7 @@ def select_by_overlap(
     overlap = np.array([_share(row) for row in sets]) if len(groups) > 1 else np.full(len(grid), np.nan)
     eligible = np.asarray(((sizes >= min_variables) & (sizes <= max_variables)).all(axis=1))
     if not eligible.any():
-        raise ValueError(no_alpha(grid, sizes, groups, min_variables, max_variables))
+        raise no_alpha(grid, sizes, groups, min_variables, max_variables)
     candidates = np.flatnonzero(eligible)
     chosen = candidates[int(np.argmax(overlap[candidates]))] if len(groups) > 1 else candidates[-1]
     return Overlap(grid, sizes, overlap, eligible, int(chosen), groups)
@@ -126,8 +129,9 @@ def select_by_overlap(
 def check_limits(low: int, high: int) -> None:
     """Refuse limits that no set can meet."""
     if not 1 <= low <= high:
-        raise ValueError(
-            f"the limits on the number of variables must satisfy 1 ≤ minimum ≤ maximum, got {low} and {high}."
+        raise InputError(
+            f"the limits on the number of variables must satisfy 1 ≤ minimum ≤ maximum, got {low} and {high}",
+            remedy=("see ", *LIMITS),
         )
 
 
@@ -136,24 +140,28 @@ def _share(sets: list[frozenset[int]]) -> float:
     return len(frozenset.intersection(*sets)) / len(union) if union else float("nan")
 
 
-def no_alpha(alphas: Array, sizes: IntArray, groups: Sequence[str], low: int, high: int) -> str:
-    """Return the sentences for a table without an eligible alpha: what was seen, and where to look."""
+def no_alpha(alphas: Array, sizes: IntArray, groups: Sequence[str], low: int, high: int) -> InputError:
+    """Return the error for a table without an eligible alpha: what was seen, and where to look."""
     seen = "; ".join(
         f"alpha {alpha:g}: " + ", ".join(f"{size} in {group}" for size, group in zip(row, groups, strict=True))
         for alpha, row in zip(alphas, sizes, strict=True)
     )
+    advice: list[str | Use]
     small, large = (sizes < low).any(axis=1), (sizes > high).any(axis=1)
     if small.all() and not large.any():
-        advice = f"all sets are too small: try alphas below {alphas.min():g}"
+        advice = ["all sets are too small: try ", Use("alphas"), f" below {alphas.min():g}"]
     elif large.all() and not small.any():
-        advice = f"all sets are too large: try alphas above {alphas.max():g}"
+        advice = ["all sets are too large: try ", Use("alphas"), f" above {alphas.max():g}"]
     elif (small & large).any():
         at = alphas[int(np.argmax(small & large))]
-        advice = (
+        advice = [
             f"at alpha {at:g} one group has too few and another too many, so that no single alpha may suit both: "
-            "widen the limits, or analyse the groups one at a time"
-        )
+            "widen the limits with ", *LIMITS, ", or analyse the groups one at a time",
+        ]  # fmt: skip
     else:
         upper, lower = alphas[small & ~large].min(), alphas[large].max()
-        advice = f"the sizes step over the limits: try alphas between {lower:g} and {upper:g}, or widen the limits"
-    return f"no alpha gives every group {low} to {high} variables ({seen}); {advice}."
+        advice = [
+            "the sizes step over the limits: try ", Use("alphas"), f" between {lower:g} and {upper:g}, or widen the "
+            "limits with ", *LIMITS,
+        ]  # fmt: skip
+    return InputError(f"no alpha gives every group {low} to {high} variables ({seen})", remedy=advice)

@@ -1,11 +1,10 @@
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from fantope.coexpression import analyse
 from fantope.coexpression.analysis.paths import GroupPath, grid
+from fantope.io import Cache
 
 OPTIONS = {"n_components": 2, "alphas": [0.7, 0.6, 0.5, 0.4], "min_genes": 10, "max_genes": 40, "permutations": 20}
 
@@ -20,23 +19,6 @@ def expression(n_groups=2, n=30, seed=0):
     index = [f"s{i}" for i in range(len(X))]
     groups = pd.Series(np.repeat([f"group {k}" for k in range(n_groups)], n), index=index)
     return pd.DataFrame(X, index=index, columns=[f"g{j}" for j in range(80)]), groups
-
-
-class Memory:
-    """Keeps what is put, as a file would: pickled."""
-
-    def __init__(self):
-        self.values = {}
-        self.hits = 0
-
-    def get(self, key):
-        found = self.values.get(key)
-        self.hits += found is not None
-        return None if found is None else pickle.loads(found)
-
-    def put(self, key, value):
-        assert all(letter.isalnum() or letter in "-." for letter in key)
-        self.values[key] = pickle.dumps(value)
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +140,9 @@ def test_path_stops_where_it_is_of_no_use():
     assert any("not solved" in note for note in found.notes)
 
 
-def test_interrupted_run_goes_on(monkeypatch):
+def test_interrupted_run_goes_on(monkeypatch, tmp_path):
     table, groups = expression()
-    store = Memory()
+    store = Cache(tmp_path / "cache", print)
     original, calls = GroupPath._solve, []
 
     def interrupted(self, number):
@@ -172,37 +154,54 @@ def test_interrupted_run_goes_on(monkeypatch):
     monkeypatch.setattr(GroupPath, "_solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         analyse(table, groups, store=store, **OPTIONS)
-    assert len(store.values) == 5
+    assert store.n_kept == 5
     first = analyse(table, groups, store=store, **OPTIONS)
-    assert store.hits == 5
+    assert store.n_reused == 5
     solved = len(calls)
     again = analyse(table, groups, store=store, **OPTIONS)
     assert len(calls) == solved  # nothing is solved twice
     plain = analyse(table, groups, **OPTIONS)
     for found in (first, again):
         pd.testing.assert_frame_equal(found.selection, plain.selection)
+        for name, group in plain.groups.items():
+            for mine, theirs in zip(found.groups[name].path, group.path, strict=True):
+                assert (mine.objective, mine.dual_bound, mine.n_iter) == (
+                    theirs.objective,
+                    theirs.dual_bound,
+                    theirs.n_iter,
+                )
         pd.testing.assert_frame_equal(found.differential[0].genes, plain.differential[0].genes)
     again.groups["group 0"].solution.verify()  # a solution from the store has its data again
 
 
-def test_store_tells_data_and_parameters_apart():
+def test_cache_tells_data_parameters_and_code_apart(monkeypatch, tmp_path):
     table, groups = expression()
-    store = Memory()
+    store = Cache(tmp_path / "cache", print)
     analyse(table, groups, store=store, **OPTIONS)
-    hits = store.hits
+    hits = store.n_reused
     analyse(table, groups, store=store, **(OPTIONS | {"tol": 2e-3, "permutations": 0}))
-    assert store.hits == hits
+    assert store.n_reused == hits
     changed = table.copy()
     changed.iloc[0, 0] += 1.0
     analyse(changed, groups, store=store, **(OPTIONS | {"permutations": 0}))
-    assert store.hits == hits + len(OPTIONS["alphas"])  # those of the group that did not change
+    assert store.n_reused == hits + len(OPTIONS["alphas"])  # those of the group that did not change
+    hits = store.n_reused
+    analyse(table, groups, store=store, **(OPTIONS | {"alphas": [0.8, 0.7, 0.6], "permutations": 0}))
+    assert store.n_reused == hits  # a solution starts from the one before it
+    for module in ("paths", "permutation"):
+        monkeypatch.setattr(f"fantope.coexpression.analysis.{module}.code_fingerprint", lambda name: "older")
+    analyse(table, groups, store=store, **OPTIONS)
+    assert store.n_reused == hits
 
 
 def test_progress_is_told():
     table, groups = expression()
     told = []
     analyse(table, groups, progress=told.append, **OPTIONS)
-    assert any("alpha = 0.7" in text for text in told) and any("20 of 20 permutations" in text for text in told)
+    assert any("group 0: alpha = 0.7" in str(event) for event in told)
+    assert any(str(event) == "group 0 against group 1: 20 of 20 permutations" for event in told)
+    assert {event.stage for event in told} == {"path", "discovery", "modules", "permutations"}
+    assert all(0 < event.done <= event.total and 0.0 < event.share <= 1.0 for event in told)
 
 
 @pytest.mark.parametrize(

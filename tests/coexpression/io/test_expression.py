@@ -9,8 +9,7 @@ import pytest
 
 from fantope.coexpression.io.expression import numeric_where_possible, read_expression, read_labels, read_samples
 from fantope.coexpression.io.source import Source, read_input
-from fantope.coexpression.io.store import FolderStore
-from fantope.io import FileError
+from fantope.errors import FileError
 
 TABLE = pd.DataFrame(
     np.arange(12.0).reshape(4, 3) / 7, index=["s1", "s2", "s3", "s4"], columns=["TP53", "MYC", "EGFR"]
@@ -33,21 +32,21 @@ def written(folder, name, table=TABLE):
 @pytest.mark.parametrize("name", ["e.csv", "e.tsv", "e.csv.gz", "e.tsv.gz", "e.parquet", "e.h5ad"])
 def test_every_format_with_samples_in_rows(name, tmp_path):
     found = read_expression(written(tmp_path, name), genes_in="columns")
-    pd.testing.assert_frame_equal(found.table, TABLE, check_names=False)
+    pd.testing.assert_frame_equal(found.to_frame(), TABLE, check_names=False)
 
 
 @pytest.mark.parametrize("name", ["e.csv", "e.tsv", "e.parquet"])
 def test_the_samples_names_say_where_the_genes_are(name, tmp_path):
     for table, where in ((TABLE, "columns"), (TABLE.T, "rows")):
         found = read_expression(written(tmp_path, name, table), samples=pd.Index(["s2", "s4", "s9"]))
-        assert found.genes_in == where
-        pd.testing.assert_frame_equal(found.table, TABLE, check_names=False)
+        assert found.transposed == (where == "rows")
+        pd.testing.assert_frame_equal(found.to_frame(), TABLE, check_names=False)
 
 
 def test_duplicated_genes_are_left_to_the_analysis(tmp_path):
     table = TABLE.set_axis(["MYC", "MYC", "EGFR"], axis=1)
     found = read_expression(written(tmp_path, "e.tsv", table.T), genes_in="rows")
-    assert list(found.table) == ["MYC", "MYC", "EGFR"]
+    assert list(found.to_frame()) == ["MYC", "MYC", "EGFR"]
 
 
 @pytest.mark.parametrize(
@@ -60,7 +59,7 @@ def test_duplicated_genes_are_left_to_the_analysis(tmp_path):
 )
 def test_the_question_back(samples, words, tmp_path):
     file = written(tmp_path, "e.csv")
-    with pytest.raises(FileError, match="Say --genes-in rows or --genes-in columns") as raised:
+    with pytest.raises(FileError, match="Say genes_in='rows' or genes_in='columns'") as raised:
         read_expression(file, samples=None if samples is None else pd.Index(samples))
     assert words in str(raised.value) and "4 rows ('s1', 's2', 's3', …)" in str(raised.value)
 
@@ -87,7 +86,7 @@ def test_tables_that_cannot_be_used(name, text, words, tmp_path):
 
 def test_decimal_commas_beside_semicolons_are_no_mixture(tmp_path):
     (tmp_path / "e.csv").write_text("g;s1;s2\nTP53;1,5;2\nMYC;3;4,25\n")
-    found = read_expression(tmp_path / "e.csv", genes_in="rows").table
+    found = read_expression(tmp_path / "e.csv", genes_in="rows").to_frame()
     np.testing.assert_allclose(found.to_numpy(), [[1.5, 3], [2, 4.25]])
 
 
@@ -105,14 +104,14 @@ def test_samples_keep_names_that_look_like_numbers(tmp_path):
     assert converted["age"].tolist()[0] == 61 and converted["age"].isna().tolist() == [False, True]
     assert converted["batch"].tolist() == ["x", "y"]
     assert list(read_samples(tmp_path / "m.csv", "batch").index) == ["x", "y"]
-    with pytest.raises(FileError, match="has no column 'id2'; --sample-column is one of 'id', 'dx'"):
+    with pytest.raises(FileError, match="has no column 'id2'; sample_column is one of 'id', 'dx'"):
         read_samples(tmp_path / "m.csv", "id2")
 
 
 def test_labels_from_tables_and_gene_sets(tmp_path):
     (tmp_path / "wgcna.csv").write_text("gene,label,colour\nTP53,1,blue\nMYC,2,red\nEGFR,,\n")
     assert read_labels(tmp_path / "wgcna.csv", "colour").to_dict() == {"TP53": "blue", "MYC": "red"}
-    with pytest.raises(FileError, match=r"has the columns .label., .colour.; say which with --labels .*csv:label"):
+    with pytest.raises(FileError, match=r"has the columns .label., .colour.; say which with labels=.*csv:label"):
         read_labels(tmp_path / "wgcna.csv")
     with pytest.raises(FileError, match="has no column 'size'; choose one of 'label', 'colour'"):
         read_labels(tmp_path / "wgcna.csv", "size")
@@ -136,10 +135,10 @@ def test_groups_stand_in_the_samples_table_or_in_the_h5ad(tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
-        ("id,dx,sex\ns1,x,f\n", {}, "has the columns 'dx', 'sex'; say which holds the groups with --group-column"),
-        ("id,dx\ns1,x\n", {"group_column": "group"}, "has no column 'group'; --group-column is one of 'dx'"),
-        ("id,dx\ns1,x\n", {"covariates": ("age",)}, "has no column 'age' for --covariates"),
-        ("nr,dx,id\n1,x,s1\n2,x,s2\n", {"group_column": "dx"}, "its column 'id' does: say --sample-column id"),
+        ("id,dx,sex\ns1,x,f\n", {}, "has the columns 'dx', 'sex'; say which holds the groups with group_column"),
+        ("id,dx\ns1,x\n", {"group_column": "group"}, "has no column 'group'; group_column is one of 'dx'"),
+        ("id,dx\ns1,x\n", {"covariates": ("age",)}, "has no column 'age' for covariates"),
+        ("nr,dx,id\n1,x,s1\n2,x,s2\n", {"group_column": "dx"}, "its column 'id' does: say sample_column='id'"),
     ],
 )
 def test_samples_tables_that_do_not_fit(text, options, words, tmp_path):
@@ -151,43 +150,5 @@ def test_samples_tables_that_do_not_fit(text, options, words, tmp_path):
 
 
 def test_covariates_without_a_table_of_samples(tmp_path):
-    with pytest.raises(FileError, match="give a table of samples with --groups"):
+    with pytest.raises(FileError, match="give a table of samples with samples"):
         read_input(Source(written(tmp_path, "e.csv"), genes_in="columns", covariates=("age",)))
-
-
-class TestStore:
-    def test_what_was_put_is_found_by_the_next_run(self, tmp_path):
-        FolderStore(tmp_path / "c", print).put("solution-1", {"x": np.arange(3)})
-        again = FolderStore(tmp_path / "c", print)
-        assert again.get("solution-1")["x"].tolist() == [0, 1, 2] and again.get("solution-2") is None
-        assert again.n_reused == 1
-        again.remove()
-        assert not (tmp_path / "c").exists()
-
-    @pytest.mark.parametrize("damage", [lambda raw: raw[:-1], lambda raw: b"", lambda raw: raw[:50] + b"?" + raw[51:]])
-    def test_a_damaged_file_is_ignored_with_a_note(self, damage, tmp_path):
-        notes = []
-        store = FolderStore(tmp_path / "c", notes.append)
-        store.put("a", list(range(100)))
-        file = tmp_path / "c" / "a.pickle"
-        file.write_bytes(damage(file.read_bytes()))
-        assert store.get("a") is None
-        assert len(notes) == 1 and "is damaged; that part is computed again" in notes[0]
-
-    def test_another_version_is_ignored(self, tmp_path, monkeypatch):
-        notes = []
-        FolderStore(tmp_path / "c", notes.append).put("a", 1)
-        monkeypatch.setattr("fantope.coexpression.io.store.version", lambda name: "99.0")
-        assert FolderStore(tmp_path / "c", notes.append).get("a") is None
-        assert "another version of fantope" in notes[0]
-
-    def test_a_folder_of_somebody_else_is_neither_used_nor_removed(self, tmp_path):
-        (tmp_path / "thesis.tex").touch()
-        with pytest.raises(FileExistsError, match="holds no cache of fantope"):
-            FolderStore(tmp_path, print)
-
-    def test_nothing_half_written_is_left(self, tmp_path):
-        store = FolderStore(tmp_path / "c", print)
-        with pytest.raises(Exception, match="pickle"):
-            store.put("a", lambda: None)
-        assert [file.name for file in (tmp_path / "c").iterdir()] == ["fantope-cache"]

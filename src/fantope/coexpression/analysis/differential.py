@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CHUNK = 50  # permutations between two visits to the store
+KEPT = ("genes", "modules", "leading")  # of each chunk
 
 
 def compare(
@@ -91,11 +92,11 @@ def _permute(
         key = f"permutations-{name}-{start}-{stop}"
         chunk = store.get(key)
         if chunk is None:
-            chunk = test.exceedances(observed, start, stop)
+            chunk = dict(zip(KEPT, test.exceedances(observed, start, stop), strict=True))
             store.put(key, chunk)
-        genes += chunk[0]
-        modules += chunk[1]
-        leading.append(chunk[2])
+        genes += chunk["genes"]
+        modules += chunk["modules"]
+        leading.append(chunk["leading"])
         report(stop)
     return genes, modules, np.concatenate(leading)
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.covariates import regress_out
 from fantope.coexpression.analysis.names import listed, mangled_names
+from fantope.errors import InputError, Use
 from fantope.typing import Array
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def prepare(
     """
     _check_choices(transform=(transform, Transform), missing=(missing, Missing), mangled=(mangled, Mangled))
     if not 0.0 <= min_expressed <= 1.0:
-        raise ValueError(f"min_expressed must be a share between 0 and 1, got {min_expressed!r}.")
+        raise InputError(argument="min_expressed", expected="a share between 0 and 1", got=repr(min_expressed))
     notes: list[str] = []
     table, labels = _match(expression, groups, notes)
     table = _named(table, mangled, notes)
@@ -105,9 +106,9 @@ def prepare(
         table, designs = regress_out(table, labels, covariates, notes)
     table = _varying(table, labels, notes)
     if table.shape[1] < 2:
-        raise ValueError(
-            f"expression must have at least 2 genes after filtering, got {table.shape[1]}; lower min_expressed, and "
-            "see whether genes are in columns and samples in rows."
+        raise InputError(
+            f"expression must have at least 2 genes after filtering, got {table.shape[1]}",
+            remedy=("lower ", Use("min_expressed"), ", and see whether genes are in columns and samples in rows"),
         )
     return Prepared(table, labels, tuple(notes), designs)
 
@@ -115,7 +116,8 @@ def prepare(
 def _check_choices(**given: tuple[Any, Any]) -> None:
     for name, (value, kind) in given.items():
         if value not in get_args(kind):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, get_args(kind)))}, got {value!r}.")
+            choices = ", ".join(map(repr, get_args(kind)))
+            raise InputError(argument=name, expected=f"one of {choices}", got=repr(value))
 
 
 def _match(expression: pd.DataFrame, groups: Any, notes: list[str]) -> tuple[pd.DataFrame, pd.Series[str]]:
@@ -160,9 +162,10 @@ def _match(expression: pd.DataFrame, groups: Any, notes: list[str]) -> tuple[pd.
     labels = labels.dropna().astype(str)
     for name, n in labels.value_counts(sort=False).items():
         if n < SMALLEST_GROUP:
-            raise ValueError(
+            raise InputError(
                 f"groups must have at least {SMALLEST_GROUP} samples each, got {n} in group {name!r}: correlations of "
-                "so few samples say nothing; add samples, or leave that group out."
+                "so few samples say nothing",
+                remedy=("add samples, or leave that group out of ", Use("groups")),
             )
     return expression.loc[labels.index], labels
 
@@ -178,10 +181,13 @@ def _named(table: pd.DataFrame, mangled: Mangled, notes: list[str]) -> pd.DataFr
     if len(spoilt):
         what = f"gene names that a spreadsheet has turned into dates: {listed(spoilt)}"
         if mangled == "error":
-            raise ValueError(
-                f"expression has {what}; restore them from the original table (1-Mar was MARCHF1 or MTARC1, 2-Sep was "
-                "SEPTIN2), or leave them out with mangled='drop'."
-            )
+            raise InputError(
+                f"expression has {what}",
+                remedy=(
+                    "restore them from the original table (1-Mar was MARCHF1 or MTARC1, 2-Sep was SEPTIN2), or leave "
+                    "them out with ", Use("mangled", "drop"),
+                ),
+            )  # fmt: skip
         notes.append(f"Left out are {len(spoilt)} {what}.")
         table = table.loc[:, ~table.columns.isin([str(name).strip() for name in spoilt])]
     return table
@@ -207,10 +213,13 @@ def _filled(table: pd.DataFrame, labels: pd.Series[str], missing: Missing, notes
     where = table.columns[holes.any(axis=0)]
     share = f"{int(holes.sum())} missing values ({100 * holes.mean():.2g} %) in {len(where)} genes"
     if missing == "error":
-        raise ValueError(
-            f"expression must have no missing values, got {share}, among them {listed(where)}; fill them with the "
-            "gene's mean in the group (missing='mean') or leave those genes out (missing='drop')."
-        )
+        raise InputError(
+            f"expression must have no missing values, got {share}, among them {listed(where)}",
+            remedy=(
+                "fill them with the gene's mean in the group (", Use("missing", "mean"),
+                ") or leave those genes out (", Use("missing", "drop"), ")",
+            ),
+        )  # fmt: skip
     filled = pd.DataFrame(values, index=table.index, columns=table.columns)
     if missing == "mean":
         keep = np.ones(values.shape[1], dtype=bool)
@@ -236,16 +245,17 @@ def _transformed(table: pd.DataFrame, transform: Transform, min_expressed: float
     values = table.to_numpy(copy=True)
     if transform != "none" and (values < 0.0).any():
         where = table.columns[np.flatnonzero((values < 0.0).any(axis=0))]
-        raise ValueError(
-            f"transform={transform!r} needs values of zero or more, got negative ones in {listed(where)}; these are "
-            "logarithms already: use transform='none'."
+        raise InputError(
+            (Use("transform", transform), f" needs values of zero or more, got negative ones in {listed(where)}"),
+            remedy=("these are logarithms already: use ", Use("transform", "none")),
         )
     if transform == "log-cpm":
         depth = values.sum(axis=1)
         if (depth == 0.0).any():
-            raise ValueError(
-                f"transform='log-cpm' needs counts in every sample, got none in {listed(table.index[depth == 0.0])}; "
-                "leave those samples out."
+            empty = listed(table.index[depth == 0.0])
+            raise InputError(
+                (Use("transform", "log-cpm"), f" needs counts in every sample, got none in {empty}"),
+                remedy="leave those samples out",
             )
         values *= 1e6 / depth[:, None]
         expressed, rule = (values > EXPRESSED_CPM).mean(axis=0), "above 1 count per million"

@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from sklearn.metrics import silhouette_score
 
 from fantope.coexpression.analysis.correlation import mean_correlations
+from fantope.errors import InputError
 from fantope.solvers import Solution
 from fantope.typing import Array, IntArray
 
@@ -117,7 +118,7 @@ def _distinct(rows: Array) -> int:
 def check_n_modules(n_modules: Any) -> int:
     """Return a number of modules as an int ≥ 1."""
     if isinstance(n_modules, bool) or not isinstance(n_modules, int | np.integer) or n_modules < 1:
-        raise ValueError(f"n_modules must be a whole number of at least 1, got {n_modules!r}.")
+        raise InputError(argument="n_modules", expected="a whole number of at least 1", got=repr(n_modules))
     return int(n_modules)
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fantope.coexpression.analysis.store import Store, attached, detached, fingerprint
+from fantope.coexpression.analysis.store import Store
+from fantope.errors import InputError
+from fantope.events import Event, Listener
+from fantope.io.fingerprint import code_fingerprint, fingerprint
+from fantope.io.solutions import pack, unpack
 from fantope.operators import DataCovariance
 from fantope.operators.graph import ThresholdGraph
 from fantope.path import Path
@@ -17,7 +21,6 @@ from fantope.solvers.solve import solve_parts
 from fantope.typing import Array
 
 AHEAD = 8  # alphas that one scan of the data serves: fewer scans against longer ones for penalties never reached
-Report = Callable[[str], object]
 
 
 class GroupPath:
@@ -44,18 +47,19 @@ class GroupPath:
         self._d = n_components
         self._tol = tol
         self._store = store
-        self._key = fingerprint(data, n_components, tol)
+        self._key = fingerprint(data, n_components, tol, code_fingerprint(__name__))
         self._graph: tuple[float, ThresholdGraph] | None = None
 
     def advance(self) -> Solution:
         """Solve for the next alpha."""
         number = len(self.solutions)
         alpha = self.alphas[number]
-        key = f"solution-{self._key}-{alpha:.10g}"
+        # With all alphas so far: a solution starts from the one before it.
+        key = f"solution-{fingerprint(self._key, self.alphas[: number + 1])}-{alpha:.10g}"
         kept = self._store.get(key)
-        solution = self._solve(number) if kept is None else attached(kept, self.S)
+        solution = self._solve(number) if kept is None else unpack(kept, self.S)
         if kept is None:
-            self._store.put(key, detached(solution))
+            self._store.put(key, pack(solution))
         self.solutions.append(solution)
         return solution
 
@@ -68,30 +72,31 @@ class GroupPath:
         return solve_parts(self.S, parts, ActiveSet(), self._tol, init=self.solutions[-1] if self.solutions else None)
 
 
-def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, report: Report) -> dict[str, Path]:
+def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, progress: Listener) -> dict[str, Path]:
     """Solve all groups alpha by alpha, down to the first alpha at which some group uses more than ``max_genes``.
 
     No alpha below can be chosen, because sets grow as alpha falls, and those are the expensive ones.
     """
     alphas = next(iter(paths.values())).alphas
-    for alpha in alphas:
+    for k, alpha in enumerate(alphas):
         largest = 0
-        for name, path in paths.items():
+        for j, (name, path) in enumerate(paths.items(), start=1):
             size = len(path.advance().support)
             largest = max(largest, size)
-            report(f"{name}: alpha = {alpha:g}, {size} genes")
+            done = k * len(paths) + j
+            progress(Event("path", done, len(alphas) * len(paths), name, f"alpha = {alpha:g}, {size} genes"))
         if largest > max_genes:
             break
     return {name: Path(tuple(path.solutions)) for name, path in paths.items()}
 
 
-def first_of_size(path: GroupPath, size: int, report: Report) -> Solution:
+def first_of_size(path: GroupPath, size: int, progress: Listener) -> Solution:
     """Return the first solution, by descending alpha, with at least ``size`` genes; the last one if there is none."""
-    for _ in path.alphas:
-        solution = path.advance()
-        report(f"alpha = {solution.alpha:g}, {len(solution.support)} genes")
-        if len(solution.support) >= size:
-            return solution
+    for k, alpha in enumerate(path.alphas, start=1):
+        genes = len(path.advance().support)
+        progress(Event("discovery", k, len(path.alphas), "discovery half", f"alpha = {alpha:g}, {genes} genes"))
+        if genes >= size:
+            break
     return path.solutions[-1]
 
 
@@ -101,7 +106,6 @@ def grid(alphas: object) -> list[float]:
         return [round(float(alpha), 2) for alpha in np.arange(0.99, 0.295, -0.01)]
     values = np.unique(np.asarray(alphas, dtype=np.float64).ravel())[::-1]
     if not len(values) or not np.isfinite(values).all() or values[-1] <= 0.0 or values[0] >= 1.0:
-        raise ValueError(
-            f"alphas must be numbers between 0 and 1, since they are compared with correlations, got {alphas!r}."
-        )
+        expected = "numbers between 0 and 1, since they are compared with correlations"
+        raise InputError(argument="alphas", expected=expected, got=repr(alphas))
     return [float(alpha) for alpha in values]

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fantope.coexpression.analysis.correlation import Correlation, rewrite
-from fantope.coexpression.analysis.store import fingerprint
 from fantope.coexpression.analysis.two_sample import leading_difference, penalty
 from fantope.eigen.threads import one_blas_thread
+from fantope.io.fingerprint import code_fingerprint, fingerprint
 from fantope.typing import Array, IntArray
 
 LEADING = 200  # permutations of the leading eigenvalue at most: each is a problem to solve, the rest are products
@@ -88,7 +88,7 @@ class PermutationTest:
     @property
     def key(self) -> str:
         """What the permutations depend on."""
-        return fingerprint(self._rows, self._n, self._members, self._seed, *self._bases)
+        return fingerprint(self._rows, self._n, self._members, self._seed, *self._bases, code_fingerprint(__name__))
 
     def observed(self) -> tuple[Statistics, Array]:
         """Return the statistics of the groups as they are, and the difference of their matrices."""

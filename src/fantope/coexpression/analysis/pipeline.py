@@ -18,6 +18,8 @@ from fantope.coexpression.analysis.modules import Modules, check_n_modules, desc
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid, solve_groups
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import NoStore, Store
+from fantope.errors import InputError, renamed
+from fantope.events import Event, Listener, ignore
 from fantope.path import Path
 from fantope.selection.overlap import Overlap, check_limits, select_by_overlap
 from fantope.solvers import Solution
@@ -27,7 +29,8 @@ from fantope.typing import Array
 if TYPE_CHECKING:
     import pandas as pd
 
-Progress = Callable[[str], object]
+
+LIMITS = {"min_variables": "min_genes", "max_variables": "max_genes"}
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Settings:
     tol: float
     random_state: int
     store: Store
-    progress: Progress
+    progress: Listener
 
 
 def analyse(
@@ -66,7 +69,7 @@ def analyse(
     mangled: Mangled = "error",
     tol: float = 1e-3,
     random_state: int = 0,
-    progress: Progress | None = None,
+    progress: Listener = ignore,
     store: Store | None = None,
 ) -> Coexpression:
     """Find co-expressed genes in one or more groups of samples, and what differs between the groups.
@@ -98,9 +101,10 @@ def analyse(
     random_state : int, default 0
         Splits samples into halves, and permutes them.
     progress : callable, optional
-        Called with a sentence when a step is done.
+        Called with an :class:`~fantope.events.Event` when a step is done; its text is a sentence.
     store : object with ``get(key)`` and ``put(key, value)``, optional
-        Keeps solutions and permutations as they finish. Keys name data and parameters, so one store serves many runs.
+        Keeps solutions and permutations as they finish; :class:`fantope.io.Cache` does so in a folder. Keys name data,
+        parameters and code, so one store serves many runs.
 
     Returns
     -------
@@ -128,11 +132,11 @@ def analyse(
         missing=missing,
         mangled=mangled,
     )
-    check_limits(min_genes, max_genes)
-    if isinstance(permutations, bool) or not isinstance(permutations, int | np.integer) or permutations < 0:
-        raise ValueError(f"permutations must be a whole number, 0 or larger, got {permutations!r}.")
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise ValueError(f"random_state must be a whole number, 0 or larger, got {random_state!r}.")
+    with renamed(**LIMITS):
+        check_limits(min_genes, max_genes)
+    for name, value in (("permutations", permutations), ("random_state", random_state)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise InputError(argument=name, expected="a whole number, 0 or larger", got=repr(value))
     # What is wrong should come before the long work, not after it.
     for name, other in (labels or {}).items():
         check_labels(name, other, prepared.expression.columns)
@@ -147,7 +151,7 @@ def analyse(
         tol=check_tol(tol, prepared.expression.shape[1]),
         random_state=int(random_state),
         store=NoStore() if store is None else store,
-        progress=progress if progress is not None else lambda _: None,
+        progress=progress,
     )
     parameters = {
         "n_components": n_components,
@@ -195,7 +199,8 @@ def _analyse(
             labels,
             settings,
         )
-        settings.progress(f"{name}: {len(active[name])} genes in {len(modules[name].names)} modules")
+        found = f"{len(active[name])} genes in {len(modules[name].names)} modules"
+        settings.progress(Event("modules", len(results), len(tables), name, found))
     table = selected.to_frame()
     for name, path in paths.items():
         table[f"gap_{name}"] = path.gaps
@@ -224,7 +229,10 @@ def _select(columns: Mapping[str, Array], settings: Settings, notes: list[str]) 
             f"{settings.max_genes} genes there."
         )
     supports = {name: [solution.support for solution in path] for name, path in paths.items()}
-    selected = select_by_overlap(supports, alphas, min_variables=settings.min_genes, max_variables=settings.max_genes)
+    with renamed(**LIMITS):
+        selected = select_by_overlap(
+            supports, alphas, min_variables=settings.min_genes, max_variables=settings.max_genes
+        )
     return paths, selected
 
 
@@ -330,7 +338,9 @@ def _compare(
 
 
 def _permuted(first: str, second: str, settings: Settings) -> Callable[[int], object]:
-    return lambda done: settings.progress(f"{first} against {second}: {done} of {settings.permutations} permutations")
+    return lambda done: settings.progress(
+        Event("permutations", done, settings.permutations, f"{first} against {second}")
+    )
 
 
 def _discover(number: int, X: Array, whole: Solution, whole_modules: Modules, settings: Settings) -> Discovery:
@@ -340,9 +350,7 @@ def _discover(number: int, X: Array, whole: Solution, whole_modules: Modules, se
     # Half the samples have larger chance correlations, so that as many genes are in use at a larger alpha.
     larger = [alpha for alpha in grid(None) if alpha > settings.alphas[0]]
     path = _path(rewrite(X[discovery], settings.correlation), larger + settings.alphas, TOL, settings)
-    solution = first_of_size(
-        path, int(ENOUGH * len(whole.support)), lambda text: settings.progress(f"discovery half: {text}")
-    )
+    solution = first_of_size(path, int(ENOUGH * len(whole.support)), settings.progress)
     genes = solution.support
     modules = _modules(solution, len(whole_modules.names))
     names, shares = match(genes, modules, whole.support, whole_modules)

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy as np
-
-from fantope.operators import Covariance
-from fantope.solvers import Solution
-from fantope.typing import AnyArray
+from fantope.checkpoint import State
 
 
 class Store(Protocol):
-    """Keeps values by key. Keys are file-name-safe text that names data and parameters; values can be pickled."""
+    """Keeps states by key, as :class:`fantope.io.Cache` does in a folder.
 
-    def get(self, key: str) -> Any:
+    Keys are file-name-safe text that names data, parameters and code; states are arrays and plain values in nested
+    dictionaries.
+    """
+
+    def get(self, key: str) -> State | None:
         """Return what was put there, or None."""
         ...
 
-    def put(self, key: str, value: Any) -> None:
-        """Keep a value."""
+    def put(self, key: str, state: State) -> None:
+        """Keep a state."""
         ...
 
 
@@ -31,36 +29,5 @@ class NoStore:
     def get(self, key: str) -> None:
         """Return None."""
 
-    def put(self, key: str, value: Any) -> None:
-        """Forget the value."""
-
-
-def fingerprint(*parts: Any) -> str:
-    """Return 20 hexadecimal digits that depend on every array and value given.
-
-    Examples
-    --------
-    >>> fingerprint(np.arange(3.0), "a") == fingerprint(np.arange(3.0), "a") != fingerprint(np.arange(3.0), "b")
-    True
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, np.ndarray) and part.dtype != object:
-            data: AnyArray = np.ascontiguousarray(part)
-            digest.update(f"{data.dtype.str}{data.shape}".encode())
-            digest.update(data.tobytes())
-        else:
-            digest.update(repr(part).encode())
-        digest.update(b"\0")
-    return digest.hexdigest()[:20]
-
-
-def detached(solution: Solution) -> Solution:
-    """Return the solution without the data that it was computed from, to be kept."""
-    nothing: Any = None
-    return replace(solution, covariance=nothing, dual=replace(solution.dual, S=nothing))
-
-
-def attached(solution: Solution, S: Covariance) -> Solution:
-    """Return a kept solution with its data again."""
-    return replace(solution, covariance=S, dual=replace(solution.dual, S=S))
+    def put(self, key: str, state: State) -> None:
+        """Forget the state."""

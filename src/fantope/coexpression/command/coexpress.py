@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,34 +11,26 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
-from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain, given, output_folder, talk_options
+from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain, given, talk_options
 from fantope.cli.path import parse_alphas
 from fantope.coexpression.command.options import (
     COMMAND,
-    DEFAULT_ALPHAS,
     DEMO_FOLDER,
     coexpress_options,
     command_line,
 )
 from fantope.coexpression.command.output import write_outputs
+from fantope.io.folder import result_folder
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from fantope.coexpression import Coexpression
     from fantope.coexpression.io.source import Input, Source
-    from fantope.coexpression.io.store import FolderStore
+    from fantope.events import Event
+    from fantope.io import Cache
 
 LARGE = 1000  # no logarithm of expression reaches it
-# What the library calls its arguments, and what the user of the command line has to type.
-WORDS = {
-    "mangled='drop'": "--drop-mangled", "missing='mean'": "--impute mean", "missing='drop'": "--impute drop",
-    "transform='none'": "--transform none", "transform='log1p'": "--transform log1p",
-    "transform='log-cpm'": "--transform log-cpm", "lower min_expressed": "lower --min-expressed",
-    "n_modules must": "--modules must", "min_expressed must": "--min-expressed must", "try alphas": "try --alphas",
-    "widen the limits": "widen the limits with --min-genes and --max-genes", "alphas must": "--alphas must",
-    "leave that group out": "leave that group empty in --groups", "permutations must": "--permutations must",
-}  # fmt: skip
 
 
 @click.command()
@@ -67,18 +58,17 @@ def coexpress(data: Path | None, is_demo: bool, out: Path | None, quiet: bool, a
     command = command_line(context, COMMAND)
     if is_demo:
         options |= _demo_defaults(context)
-    from fantope.coexpression.io.store import FolderStore
+    from fantope.io import Cache
 
     notes: list[str] = []
     cache = options["cache"] or target.with_name(f"{target.name}.cache")
-    store = FolderStore(cache.expanduser(), notes.append)
+    store = Cache(cache.expanduser(), notes.append)
     began = time.perf_counter()
     try:
         with (
-            output_folder(target, command=COMMAND, replace=options["overwrite"] or is_demo) as folder,
+            result_folder(target, command=COMMAND, replace=options["overwrite"] or is_demo) as folder,
             talk.progress("coexpress", lines=24) as report,
         ):
-            progress = Progress(report, len(parse_alphas(options["alphas"] or DEFAULT_ALPHAS)))
             report(-1.0, "simulating" if data is None else f"reading {data.name}")
             source, labels = _demo(folder, options) if data is None else _source(data, options)
             read = _read(source)
@@ -87,7 +77,7 @@ def coexpress(data: Path | None, is_demo: bool, out: Path | None, quiet: bool, a
             if doubt and talk.chatty:
                 complain(doubt)
             read_at = time.perf_counter()
-            result = _analyse(read, others, options, store, progress)
+            result = _analyse(read, others, options, store, Progress(report))
             result = replace(result, notes=(*result.notes, *([doubt] if doubt else [])))
             analysed_at = time.perf_counter()
             report(0.97, "writing tables, figures and the report")
@@ -98,10 +88,11 @@ def coexpress(data: Path | None, is_demo: bool, out: Path | None, quiet: bool, a
                 reused=store.n_reused, computed=store.n_kept,
             )  # fmt: skip
     except KeyboardInterrupt:
-        complain(f"interrupted; nothing was written.{_kept(store)}")
+        complain(f"interrupted; nothing was written. {_kept(store)}".rstrip())
         return INTERRUPTED
     except ValueError as error:
-        raise ValueError(_in_words_of_the_command(str(error)) + _kept(store)) from error
+        error.add_note(_kept(store))
+        raise
     if not options["keep_cache"]:
         store.remove()
     for note in notes:
@@ -112,30 +103,21 @@ def coexpress(data: Path | None, is_demo: bool, out: Path | None, quiet: bool, a
     return OK if reached else NOT_REACHED
 
 
+# From which share of the bar to which a stage takes it.
+PARTS = {"path": (0.0, 0.6), "discovery": (0.6, 0.7), "modules": (0.6, 0.6), "permutations": (0.7, 0.96)}
+
+
 class Progress:
-    """Turns the analysis's sentences into reports with a share done.
+    """Turns events of the analysis into reports with a share done, of the most there can be to do."""
 
-    How many alphas will be solved is not known beforehand, so the share is of the most there can be.
-    """
+    def __init__(self, report: Callable[[float, str], None]) -> None:
+        self.report, self.done = report, 0.0
 
-    PATHS, HALVES, PERMUTATIONS = 0.6, 0.7, 0.96  # shares at which these are done
-
-    def __init__(self, report: Callable[[float, str], None], n_alphas: int) -> None:
-        self.report, self.step = report, 1 / max(n_alphas, 1)
-        self.done = 0.0
-
-    def __call__(self, text: str) -> None:
-        """Report a sentence."""
-        counted = re.search(r"(\d+) of (\d+) permutations", text)
-        if counted:
-            part = int(counted[1]) / int(counted[2])
-            self.done = max(self.done, self.HALVES + part * (self.PERMUTATIONS - self.HALVES))
-        elif text.startswith("discovery half"):
-            self.done = min(max(self.done, self.PATHS) + 0.5 * self.step * (self.HALVES - self.PATHS), self.HALVES)
-        elif "alpha = " in text:
-            # Two groups are the rule; with more the bar waits at the end of this part.
-            self.done = min(self.done + 0.5 * self.step * self.PATHS, self.PATHS)
-        self.report(self.done, text)
+    def __call__(self, event: Event) -> None:
+        """Report an event; groups and pairs of groups begin each stage anew, but the bar does not go back."""
+        start, stop = PARTS[event.stage]
+        self.done = max(self.done, start + event.share * (stop - start))
+        self.report(self.done, str(event))
 
 
 def _source(data: Path, options: dict[str, Any]) -> tuple[Source, list[tuple[Path, str | None]]]:
@@ -168,7 +150,7 @@ def _demo(folder: Path, options: dict[str, Any]) -> tuple[Source, list[tuple[Pat
     from fantope.coexpression.command.demo import write_demo
     from fantope.coexpression.io.source import Source
 
-    files = write_demo(folder / "input", options["seed"])
+    files = write_demo(folder / "input", options["random_state"])
     return Source(data=files.expression, samples=files.samples), [(files.labels, None)]
 
 
@@ -180,7 +162,7 @@ def _read(source: Source) -> Input:
 
 def _doubt(read: Input, transform: str) -> str:
     """Return a sentence if values that are to be taken as they are look like raw counts."""
-    values = read.expression.table.to_numpy()
+    values = read.table.to_numpy()
     if transform != "none" or not values.size or not (values >= 0).all() or values.max() < LARGE:
         return ""
     if (values != values.round()).any():
@@ -191,17 +173,18 @@ def _doubt(read: Input, transform: str) -> str:
 def _labels(files: list[tuple[Path, str | None]], read: Input) -> dict[str, pd.Series[Any]]:
     """Read other labels, and see before the long work that they name genes of the data."""
     from fantope.coexpression.io.expression import read_labels
-    from fantope.io.errors import FileError, listed
+    from fantope.errors import FileError, listed
 
     found = {}
     for path, column in files:
         labels = read_labels(path, column)
-        genes = read.expression.table.columns.str.strip()
+        genes = read.table.columns.str.strip()
         if not labels.index.isin(genes).any():
             raise FileError(
                 path,
-                f"labels no gene of {read.expression.path.name}: it has {listed(list(labels.index[:3]))}, …, and the "
-                f"expression has {listed(list(genes[:3]))}, …; use the same kind of names in both.",
+                f"labels no gene of {read.data.path.name}: it has {listed(list(labels.index[:3]))}, …, and the "
+                f"expression has {listed(list(genes[:3]))}, …",
+                remedy="use the same kind of names in both",
             )
         name = path.stem if column is None else column
         found[f"{path.stem}, {name}" if name in found else name] = labels
@@ -209,33 +192,26 @@ def _labels(files: list[tuple[Path, str | None]], read: Input) -> dict[str, pd.S
 
 
 def _analyse(
-    read: Input, labels: dict[str, pd.Series[Any]], options: dict[str, Any], store: FolderStore, progress: Progress
+    read: Input, labels: dict[str, pd.Series[Any]], options: dict[str, Any], store: Cache, progress: Progress
 ) -> Coexpression:
     from fantope.coexpression import analyse
 
     return analyse(
-        read.expression.table, read.groups, labels=labels, covariates=read.covariates,
+        read.table, read.groups, labels=labels, covariates=read.covariates,
         alphas=None if options["alphas"] is None else parse_alphas(options["alphas"]),
-        missing=options["impute"] or "error", mangled="drop" if options["drop_mangled"] else "error",
-        random_state=options["seed"], store=store, progress=progress,
+        missing=options["missing"] or "error", mangled=options["mangled"] or "error", store=store, progress=progress,
         **{name: options[name] for name in ("n_components", "correlation", "min_genes", "max_genes", "n_modules",
-                                            "permutations", "transform", "min_expressed", "tol")},
+                                            "permutations", "transform", "min_expressed", "tol", "random_state")},
     )  # fmt: skip
 
 
-def _in_words_of_the_command(text: str) -> str:
-    for theirs, ours in WORDS.items():
-        text = text.replace(theirs, ours)
-    return text
-
-
-def _kept(store: FolderStore) -> str:
+def _kept(store: Cache) -> str:
     if not store.n_kept and not store.n_reused:
         return ""
-    return f" What was computed is kept in {store.folder} and used again when the command is given again."
+    return f"What was computed is kept in {store.folder} and used again when the command is given again."
 
 
-def _tell(talk: Talk, result: Coexpression, out: Path, store: FolderStore) -> None:
+def _tell(talk: Talk, result: Coexpression, out: Path, store: Cache) -> None:
     from fantope.coexpression.report.wording import changes, structure
 
     table = Table(title=f"Modules at alpha = {result.alpha:g}")

@@ -24,9 +24,10 @@ OPTIONS = (
                  help="log-cpm for raw counts, none for values that are logarithms already."),
     click.option("--min-expressed", type=click.FloatRange(0, 1), default=0.5, show_default=True,
                  help="Share of samples in which a gene must be expressed to be kept."),
-    click.option("--impute", type=click.Choice(["mean", "drop"]),
+    click.option("--impute", "missing", type=click.Choice(["mean", "drop"]),
                  help="Missing values: fill in the gene's mean in the group, or drop genes that have any."),
-    click.option("--drop-mangled", is_flag=True, help="Leave out gene names that a spreadsheet turned into dates."),
+    click.option("--drop-mangled", "mangled", flag_value="drop",
+                 help="Leave out gene names that a spreadsheet turned into dates."),
     click.option("--covariates", metavar="A,B", default="", help="Columns to regress out: batch,age,sex."),
     click.option("--correlation", type=click.Choice(["pearson", "spearman", "bicor"]), default="pearson",
                  show_default=True, help="bicor is the biweight midcorrelation, robust against outliers."),
@@ -45,7 +46,7 @@ OPTIONS = (
     click.option("--permutations", type=click.IntRange(min=0), default=500, show_default=True,
                  help="For the comparison of groups; 0 leaves it out."),
     click.option("--tol", type=float, default=1e-3, show_default=True, help="Relative duality gap of every solution."),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+    click.option("--seed", "random_state", type=click.IntRange(min=0), default=0, show_default=True,
                  help="For halves, permutations and the demonstration."),
     click.option("--demo", "is_demo", is_flag=True, help="Analyse made-up expression of two groups; no DATA needed."),
     click.option("-o", "--out", type=click.Path(path_type=Path),
@@ -77,7 +78,7 @@ def command_line(context: click.Context, command: str) -> str:
             continue
         if isinstance(parameter, click.Argument):
             words.append(shlex.quote(str(value)))
-        elif isinstance(value, bool):
+        elif isinstance(parameter, click.Option) and parameter.is_flag:
             words.append(parameter.opts[0])
         else:
             for each in value if isinstance(value, tuple) else (value,):

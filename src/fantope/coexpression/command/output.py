@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +12,6 @@ from fantope.coexpression.command.options import COMMAND
 if TYPE_CHECKING:
     from fantope.coexpression import Coexpression
     from fantope.coexpression.io.source import Input, Source
-    from fantope.io import Data
 
 LabelFile = tuple[Path, "str | None"]
 
@@ -27,9 +26,8 @@ def write_outputs(
     from fantope.coexpression.io.h5ad import write_h5ad
     from fantope.coexpression.io.tables import FILES, write_coexpression
     from fantope.coexpression.report import About, write_report
-    from fantope.io import checksum
-    from fantope.io.certificates import save_certificate
-    from fantope.io.record import describe_solution, write_record
+    from fantope.io import Reading, checksum
+    from fantope.io.results import describe_solution, save_solution, write_record
 
     tables = write_coexpression(folder, result)
     write_h5ad(folder / "coexpression.h5ad", result)
@@ -37,11 +35,11 @@ def write_outputs(
     for k, (name, group) in enumerate(result.groups.items()):
         place = f"solutions/{k}"
         (folder / place).mkdir(parents=True)
-        save_certificate(folder / place, group.solution.projection, group.solution.dual)
+        save_solution(folder / place, group.solution)
         solutions.append({**describe_solution(group.solution, place), "group": name})
     if figures:
         _draw(folder / "figures", result)
-    inputs = {source.data.name: read.expression.checksum}
+    inputs = {source.data.name: read.data.checksum}
     if source.samples is not None and read.samples_checksum is not None:
         inputs[source.samples.name] = read.samples_checksum
     inputs |= {path.name: checksum(path) for path, _ in labels}
@@ -63,7 +61,8 @@ def write_outputs(
     write_report(result, about, folder / "report.html")
     summary = _summary(result)
     write_record(
-        folder, COMMAND, _as_data(read, source, folder, out), out, _reading(source),
+        folder, COMMAND, replace(read.data, path=_final(source.data, folder, out)), out,
+        Reading(transpose=source.genes_in == "rows", layer=source.layer),
         {**result.parameters, "kind": "correlation", "center": True}, solutions,
         source=_describe_source(source, read, folder, out), result=summary, command_line=command, **rest,
     )  # fmt: skip
@@ -75,32 +74,17 @@ def _final(path: Path, folder: Path, out: Path) -> Path:
     return out / path.relative_to(folder) if path.is_relative_to(folder) else path
 
 
-def _as_data(read: Input, source: Source, folder: Path, out: Path) -> Data:
-    from fantope.io import Data
-
-    table = read.expression.table
-    return Data(
-        table.to_numpy(), [str(name) for name in table.columns], [str(name) for name in table.index],
-        _final(source.data, folder, out), read.expression.checksum, f"expression, genes in {read.expression.genes_in}",
-    )  # fmt: skip
-
-
-def _reading(source: Source) -> Any:
-    from fantope.io import Reading
-
-    return Reading(transpose=source.genes_in == "rows", layer=source.layer)
-
-
 def _describe_source(source: Source, read: Input, folder: Path, out: Path) -> dict[str, Any]:
     """Return what a second reading needs, with paths relative to the result."""
+    from fantope.io.results import relative
+
     samples = None
     if source.samples is not None:
-        place = _final(source.samples, folder, out).expanduser().resolve()
-        path = Path(os.path.relpath(place, out.expanduser().resolve())).as_posix()
+        path = relative(_final(source.samples, folder, out), out)
         samples = {"path": path, "sha256": read.samples_checksum}
     return {
         "samples": samples,
-        "genes_in": read.expression.genes_in,
+        "genes_in": "rows" if read.data.transposed else "columns",
         "layer": source.layer,
         "sample_column": source.sample_column,
         "group_column": read.group_column,

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fantope.io.checksum import checksum
-from fantope.io.content import Content, Reading
-from fantope.io.errors import FileError, listed, need
+from fantope.errors import FileError, Use, listed, need
+from fantope.io.dataset import Content, Dataset, Reading, is_sparse, loaded
+from fantope.io.fingerprint import checksum
 from fantope.io.read import read_content
-from fantope.io.select import is_sparse, loaded
-from fantope.io.text_head import check_text_head
+from fantope.io.text import is_number, readable, sniff
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,33 +22,9 @@ GenesIn = Literal["rows", "columns"]
 ANNOTATED = (".h5ad", ".zarr")  # samples are in rows there by convention
 
 
-@dataclass(frozen=True, eq=False)
-class Expression:
-    """An expression table and what is known of its samples.
-
-    Attributes
-    ----------
-    table : DataFrame
-        Samples × genes, as the file has them: names may repeat, values may be missing.
-    samples : DataFrame or None
-        What the file itself knows of the samples (obs of AnnData).
-    path : Path
-    checksum : str
-        SHA-256 of the file.
-    genes_in : "rows" or "columns"
-        Where the file has its genes.
-    """
-
-    table: pd.DataFrame
-    samples: pd.DataFrame | None
-    path: Path
-    checksum: str
-    genes_in: GenesIn
-
-
 def read_expression(
     path: Path, *, genes_in: GenesIn | None = None, samples: pd.Index | None = None, layer: str | None = None
-) -> Expression:
+) -> Dataset:
     """Read an expression table with genes in rows or in columns.
 
     Parameters
@@ -63,31 +38,54 @@ def read_expression(
     layer : str, optional
         Which matrix of a file that holds several.
 
+    Returns
+    -------
+    Dataset
+        Samples × genes, as the file has them: names may repeat, values may be missing.
+
     Raises
     ------
     FileError
         A question back if it is not clear where the genes are, and a sentence for a file that cannot be used.
     """
-    import pandas as pd
-
-    if not path.exists():
-        raise FileError(path, "there is no such file; check the path.")
-    if re.search(r"\.(csv|tsv)(\.gz)?$", path.name.lower()):
-        check_text_head(path)
+    if path.exists() and re.search(r"\.(csv|tsv)(\.gz)?$", path.name.lower()):
+        _check_second_header(path, sniff(path).rows)
     content = read_content(path, Reading(layer=layer))
     values = loaded(content.values)
     if len(values.shape) != 2 or np.dtype(values.dtype).kind not in "iufb":
-        raise FileError(path, f"holds {values.dtype} of shape {tuple(values.shape)}, not a table of numbers.")
+        raise FileError(path, f"holds {values.dtype} of shape {tuple(values.shape)}, not a table of numbers")
     values = values.toarray() if is_sparse(values) else values
     where = genes_in or _where(path, content, samples)
     rows, columns = content.row_names, content.column_names
     if where == "rows":
         values, rows, columns = values.T, columns, rows
     if columns is None:
-        raise FileError(path, f"has no names for its genes, which it has in {where}; add them to the table.")
+        raise FileError(path, f"has no names for its genes, which it has in {where}", remedy="add them to the table")
     names = [str(name).strip() for name in rows] if rows is not None else [str(k) for k in range(len(values))]
-    table = pd.DataFrame(np.asarray(values), index=pd.Index(names), columns=pd.Index([str(name) for name in columns]))
-    return Expression(table, _obs(path), path, checksum(path), where)
+    return Dataset(
+        values, [str(name) for name in columns], names, path, content.checksum or checksum(path),
+        f"expression, genes in {where}", transposed=where == "rows",
+    )  # fmt: skip
+
+
+def _check_second_header(path: Path, rows: list[list[str]]) -> None:
+    """Refuse a table whose second line holds names above lines of numbers."""
+    if len(rows) < 3:
+        return
+    second, third = rows[1][1:], rows[2][1:]
+    if second and third and _share(second) < 0.5 and _share(third) > 0.5:
+        raise FileError(
+            path,
+            f"line 2 ({', '.join(rows[1][:4])[:60]}, …) looks like a second header row",
+            remedy=(
+                "keep one row of names, and put what else is known of the samples into the table for ", Use("samples"),
+            ),
+        )  # fmt: skip
+
+
+def _share(fields: list[str]) -> float:
+    """Return the share of fields that are numbers or missing."""
+    return sum(is_number(field, ",") for field in fields) / len(fields)
 
 
 def _where(path: Path, content: Content, samples: pd.Index | None) -> GenesIn:
@@ -100,23 +98,29 @@ def _where(path: Path, content: Content, samples: pd.Index | None) -> GenesIn:
     )
     shape = f"{content.values.shape[0]} rows ({listed(rows[:3]) or 'without names'}, …) and "
     shape += f"{content.values.shape[1]} columns ({listed(columns[:3]) or 'without names'}, …)"
-    ask = "are the genes in rows or in columns? Say --genes-in rows or --genes-in columns"
+    ask: Sequence[str | Use] = (
+        ": are the genes in rows or in columns? Say ", Use("genes_in", "rows"), " or ", Use("genes_in", "columns"),
+    )  # fmt: skip
     if samples is None:
-        raise FileError(path, f"has {shape}: {ask}.")
+        raise FileError(path, (f"has {shape}", *ask))
     known = set(samples)
     in_rows, in_columns = len(known.intersection(rows)), len(known.intersection(columns))
     if bool(in_rows) == bool(in_columns):
         found = "both name samples" if in_rows else "neither names a sample"
+        alike = () if in_rows else (", and see that both files spell the samples alike",)
         raise FileError(
             path,
-            f"has {shape}, and {found} of the table of samples, which has {listed(list(samples[:3]))}, …: {ask}"
-            + ("." if in_rows else ", and see that both files spell the samples alike."),
+            (
+                f"has {shape}, and {found} of the table of samples, which has {listed(list(samples[:3]))}, …",
+                *ask,
+                *alike,
+            ),
         )
     return "columns" if in_rows else "rows"
 
 
-def _obs(path: Path) -> pd.DataFrame | None:
-    """Return what an .h5ad file knows of its samples."""
+def read_annotation(path: Path) -> pd.DataFrame | None:
+    """Return what an .h5ad file knows of its samples; None for another format."""
     if path.suffix.lower() != ".h5ad":
         return None
     import pandas as pd
@@ -126,7 +130,7 @@ def _obs(path: Path) -> pd.DataFrame | None:
         with h5py.File(path, "r") as file:
             frame: Any = elements.read_elem(file["obs"])
     except (OSError, KeyError, ValueError) as error:
-        raise FileError(path, f"has no readable table of samples, obs ({error}); write it again.") from None
+        raise FileError(path, f"has no readable table of samples, obs ({error})", remedy="write it again") from None
     return pd.DataFrame(frame).set_axis(frame.index.astype(str).str.strip())
 
 
@@ -135,36 +139,35 @@ def read_samples(path: Path, sample_column: str | None = None) -> pd.DataFrame:
     table = _read_text(path)
     if sample_column is not None and sample_column not in table:
         raise FileError(
-            path, f"has no column {sample_column!r}; --sample-column is one of {listed([str(name) for name in table])}."
+            path,
+            f"has no column {sample_column!r}",
+            remedy=(Use("sample_column"), f" is one of {listed([str(name) for name in table])}"),
         )
     names = table.columns[0] if sample_column is None else sample_column
     if table[names].isna().any():
-        raise FileError(path, f"column {names!r}, which names the samples, is empty in some rows; fill it in.")
+        raise FileError(path, f"column {names!r}, which names the samples, is empty in some rows", remedy="fill it in")
     return table.set_index(table[names].astype(str).str.strip().rename(None)).drop(columns=names)
 
 
 def _read_text(path: Path) -> pd.DataFrame:
-    """Read a small table of text and numbers; the separator is the one that the first line has most of."""
+    """Read a small table of text and numbers."""
     import pandas as pd
 
     if not path.exists():
-        raise FileError(path, "there is no such file; check the path.")
+        raise FileError(path, "there is no such file", remedy="check the path")
     if path.suffix.lower() == ".parquet":
         need("pyarrow")
         table = pd.read_parquet(path)
         return table if isinstance(table.index, pd.RangeIndex) else table.reset_index()
-    separator = check_text_head(path, numbers=False)
+    separator = sniff(path).separator
     try:
         # Text first: a sample called 007 or a gene called NaN keeps its name.
-        table = pd.read_csv(
-            path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True
-        )
+        with readable(path):
+            table = pd.read_csv(
+                path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True
+            )
     except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise FileError(path, f"is not a table ({error}); give every line as many fields.") from None
-    except UnicodeDecodeError as error:
-        raise FileError(path, f"is not UTF-8 text ({error.reason}); save it again as UTF-8.") from None
-    if table.shape[1] < 2:
-        raise FileError(path, "has a single column; separate columns by commas, semicolons or tabs.")
+        raise FileError(path, f"is not a table ({error})", remedy="give every line as many fields") from None
     return table.replace({"": None, "NA": None})
 
 
@@ -201,9 +204,10 @@ def read_labels(path: Path, column: str | None = None) -> pd.Series[str]:
     table = _read_text(path)
     names = [str(name) for name in table.columns[1:]]
     if column is None and len(names) > 1:
-        raise FileError(path, f"has the columns {listed(names)}; say which with --labels {path}:{names[0]}.")
+        way_out = ("say which with ", Use("labels", f"{path}:{names[0]}"))
+        raise FileError(path, f"has the columns {listed(names)}", remedy=way_out)
     if column is not None and column not in names:
-        raise FileError(path, f"has no column {column!r}; choose one of {listed(names)}.")
+        raise FileError(path, f"has no column {column!r}", remedy=f"choose one of {listed(names)}")
     genes, labels = table.iloc[:, 0].astype(str).str.strip(), table[column or names[0]]
     found = pd.Series(labels.to_numpy(), index=pd.Index(genes)).dropna().astype(str)
     return found[~found.index.duplicated() | ~pd.Series(found.index + "\t" + found, index=found.index).duplicated()]
@@ -213,17 +217,18 @@ def _read_gmt(path: Path) -> pd.Series[str]:
     import pandas as pd
 
     if not path.exists():
-        raise FileError(path, "there is no such file; check the path.")
+        raise FileError(path, "there is no such file", remedy="check the path")
     genes, labels = [], []
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
         if not line.strip():
             continue
         fields = [field.strip() for field in line.split("\t")]
         if len(fields) < 3:
-            raise FileError(path, f"line {number} has no genes; a .gmt line is name, description, genes, by tabs.")
+            way_out = "a .gmt line is name, description, genes, by tabs"
+            raise FileError(path, f"line {number} has no genes", remedy=way_out)
         members = list(dict.fromkeys(field for field in fields[2:] if field))
         genes += members
         labels += [fields[0]] * len(members)
     if not genes:
-        raise FileError(path, "is empty; check how it was written.")
+        raise FileError(path, "is empty", remedy="check how it was written")
     return pd.Series(labels, index=pd.Index(genes), dtype=str)

@@ -10,7 +10,7 @@ import numpy as np
 
 from fantope.coexpression.io.tables import plain_names
 from fantope.coexpression.view import loadings
-from fantope.io.errors import need
+from fantope.errors import need
 
 if TYPE_CHECKING:
     from fantope.coexpression.analysis.result import Coexpression

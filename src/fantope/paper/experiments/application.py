@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fantope.events import Event
 from fantope.paper.base import Report, Skipped
 from fantope.paper.experiments.common import plain
 
@@ -72,10 +73,10 @@ def run(config: Application, report: Report) -> dict[str, Any]:
     labels = pd.read_csv(folder / LABELS).drop_duplicates("symbol").set_index("symbol")
     steps = 0
 
-    def progress(text: str) -> None:
+    def progress(event: Event) -> None:
         nonlocal steps
         steps += 1
-        report(steps / (steps + 5), text)
+        report(steps / (steps + 5), str(event))
 
     found = analyse(
         expression,

@@ -1,11 +1,20 @@
-"""What a file holds, before and after it is made ready for a covariance."""
+"""What a file holds, and the same made ready: samples × variables with names and where they come from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.sparse
+
+from fantope.errors import FileError
+from fantope.typing import IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Content:
-    """A matrix as a file holds it, with the names of its rows and columns where it has some.
+    """A matrix as a file holds it, with the names of its rows and columns where it has some: what a reader returns.
 
     Attributes
     ----------
@@ -50,16 +59,19 @@ class Content:
     row_names, column_names : sequence of str or None
     first_line : int or None
         In a text table, the line of the first row.
+    checksum : str or None
+        SHA-256 of the file, if the reader has seen all of it anyway.
     """
 
     values: Any
     row_names: Sequence[str] | None = None
     column_names: Sequence[str] | None = None
     first_line: int | None = None
+    checksum: str | None = None
 
 
-@dataclass(frozen=True)
-class Data:
+@dataclass(frozen=True, eq=False)
+class Dataset:
     """Samples × variables, ready for :func:`fantope.covariance`.
 
     Attributes
@@ -67,9 +79,11 @@ class Data:
     values : (n, p) array, memmap, scipy.sparse matrix, HDF5 dataset or zarr array
     variables, samples : list of str
     path : Path
+        The file that they come from.
     checksum : str
-        SHA-256 of the file.
+        SHA-256 of that file.
     description : str
+        Of its format.
     dropped : tuple of (variable, reason)
         Variables that were left out.
     first_line : int or None
@@ -99,3 +113,40 @@ class Data:
         if self.first_line is None:
             return names
         return f"line {self.first_line + (column if self.transposed else row)} ({names})"
+
+    def keep(self, columns: IntArray, reason: str) -> Dataset:
+        """Return the data with these variables only; a matrix in a file is loaded."""
+        kept = set(columns.tolist())
+        dropped = tuple((name, reason) for k, name in enumerate(self.variables) if k not in kept)
+        if len(columns) < 2:
+            raise FileError(self.path, f"fewer than 2 variables are left ({reason})", remedy="check the data")
+        values = loaded(self.values)
+        values = scipy.sparse.csc_array(values)[:, columns] if is_sparse(values) else values[:, columns]
+        return replace(
+            self, values=values, variables=[self.variables[k] for k in columns], dropped=self.dropped + dropped,
+            first_line=None,
+        )  # fmt: skip
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return samples × variables as a pandas DataFrame, in memory."""
+        import pandas as pd
+
+        values = loaded(self.values)
+        values = values.toarray() if is_sparse(values) else values
+        return pd.DataFrame(np.asarray(values), index=pd.Index(self.samples), columns=pd.Index(self.variables))
+
+
+def is_sparse(values: Any) -> bool:
+    """Return whether a matrix is scipy.sparse."""
+    # Not scipy's own function at each place: the type that it narrows to has no methods.
+    return bool(scipy.sparse.issparse(values))
+
+
+def in_file(values: Any) -> bool:
+    """Return whether a matrix is read from its file whenever it is used."""
+    return not (isinstance(values, np.ndarray) or is_sparse(values))
+
+
+def loaded(values: Any) -> Any:
+    """Return an array in memory (or the sparse matrix itself)."""
+    return values if is_sparse(values) else np.asarray(values[...])

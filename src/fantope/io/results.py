@@ -1,0 +1,362 @@
+"""Results on disk: run.json with what was asked of what and what came out, and each solution, to the bit."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import zipfile
+import zlib
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse
+
+from fantope import extensions
+from fantope.errors import FileError, Use
+from fantope.io.dataset import Dataset, Reading
+from fantope.io.fingerprint import checksum
+from fantope.io.folder import RECORD
+from fantope.io.operator import Kind, operator
+from fantope.io.read import read
+from fantope.io.solutions import pack, unpack, unpack_dual
+from fantope.operators import Covariance
+from fantope.path import Path as SolutionPath
+from fantope.problem.certificate import CertificateError
+from fantope.problem.dual import LiftedDual
+from fantope.solvers import Solution
+from fantope.typing import AnyArray
+
+COMMANDS = ("fantope fit", "fantope path")
+WRITERS = "`fantope fit`, `path` or `coexpress`"
+CHECKED = {".tsv", ".npz"}  # endings of the files whose checksums are recorded; figures may be edited
+PROJECTION, CERTIFICATE, SOLVER = "projection.npz", "certificate.npz", "solver.npz"
+BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile, zlib.error)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run.json that was read back and found complete.
+
+    Attributes
+    ----------
+    command : str
+    input : dict
+        ``name``, ``path`` (from the result's folder), ``sha256``, ``n_samples``, ``n_variables``.
+    reading : Reading
+    kind : str
+    center : bool
+    n_components : int
+    solutions : list of dict
+        ``folder``, ``alpha``, ``objective``, ``dual_bound``, ``gap``, ``status`` of each.
+    files : dict
+        Checksum of each file.
+    record : dict
+        All that run.json says.
+    """
+
+    command: str
+    input: dict[str, Any]
+    reading: Reading
+    kind: Kind
+    center: bool
+    n_components: int
+    solutions: list[dict[str, Any]]
+    files: dict[str, str]
+    record: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a result was computed from, read again.
+
+    Attributes
+    ----------
+    matrices : list of Covariance or None
+        S of each solution; None where the inputs no longer have it, and no entries if they cannot be read.
+    failures : list of str
+        A sentence for all that is not as it was.
+    """
+
+    matrices: list[Covariance | None]
+    failures: list[str]
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def save_solution(folder: Path, solution: Solution) -> None:
+    """Write X, U, and what the solver knows besides, into a folder.
+
+    X and U are all that is needed to check the answer again, apart from S.
+    """
+    state = pack(solution)
+    scipy.sparse.save_npz(folder / PROJECTION, solution.projection)
+    np.savez_compressed(folder / CERTIFICATE, **state["dual"])
+    step_size = np.nan if solution.step_size is None else solution.step_size
+    np.savez_compressed(folder / SOLVER, history=state["history"], step_size=step_size, **state["factors"])
+
+
+def describe_solution(solution: Solution, folder: str) -> dict[str, Any]:
+    """Return what run.json says of one solution."""
+    return {
+        "folder": folder,
+        "alpha": solution.alpha,
+        "objective": solution.objective,
+        "dual_bound": solution.dual_bound,
+        "gap": solution.gap,
+        "status": solution.status.name,
+        "n_variables": len(solution.support),
+        "explained_variance": float(solution.explained_variance.sum()),
+        "is_projection": solution.is_projection,
+        "n_iter": solution.n_iter,
+        "solver": solution.solver,
+    }
+
+
+def relative(path: Path, out: Path) -> str:
+    """Return a path as seen from a result, so that both can move together."""
+    source = path.expanduser().resolve()
+    try:
+        return Path(os.path.relpath(source, out.expanduser().resolve())).as_posix()
+    except ValueError:  # on another drive
+        return source.name
+
+
+def write_record(
+    folder: Path, command: str, data: Dataset, out: Path, reading: Reading, parameters: dict[str, Any],
+    solutions: list[dict[str, Any]], **rest: Any,
+) -> dict[str, Any]:  # fmt: skip
+    """Write run.json into a folder that is otherwise complete, and return what it says."""
+    record = {
+        "command": command,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": {
+            **{name: version(name) for name in ("fantope", "numpy", "scipy")},
+            "python": platform.python_version(),
+        },
+        "input": {
+            "name": data.path.expanduser().resolve().name,
+            "path": relative(data.path, out),
+            "sha256": data.checksum,
+            "format": data.description,
+            "n_samples": data.shape[0],
+            "n_variables": data.shape[1],
+            "n_dropped": len(data.dropped),
+        },
+        "reading": asdict(reading),
+        "parameters": parameters,
+        **rest,
+        "solutions": solutions,
+        "files": {
+            file.relative_to(folder).as_posix(): checksum(file)
+            for file in sorted(folder.rglob("*"))
+            if file.suffix in CHECKED
+        },
+    }
+    (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    return record
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def read_result(folder: Path, data: Path | None = None) -> SolutionPath:
+    """Read a result back: the solutions of ``fantope fit`` (one), ``path``, or a command that an application adds.
+
+    Each comes with X, U, the solver's history and its matrix, as it was when it was written, to the bit.
+
+    Parameters
+    ----------
+    folder : Path
+    data : Path, optional
+        Where the data are now; by default where run.json says, relative to ``folder``.
+
+    Raises
+    ------
+    FileError
+        If ``folder`` is not a result, or it or its data were changed.
+    """
+    run = read_record(folder)
+    inputs = read_inputs(folder, run, data)
+    failures = changed_files(folder, run) + inputs.failures
+    if failures:
+        raise FileError(folder, f"cannot be read back: {failures[0].rstrip('.')}", remedy=f"run `{run.command}` again")
+    pairs = zip(run.solutions, inputs.matrices, strict=True)
+    return SolutionPath(tuple(load_solution(folder, run, told, S) for told, S in pairs if S is not None))
+
+
+def read_record(folder: Path) -> Run:
+    """Read run.json back.
+
+    Raises
+    ------
+    FileError
+        If the folder is not a result, or its record is damaged.
+    """
+    file, remedy = folder / RECORD, f"give the OUT of {WRITERS}"
+    if not folder.is_dir():
+        raise FileError(folder, "there is no such folder", remedy=remedy)
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        command = record["command"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise FileError(file, "is missing or damaged", remedy=remedy) from None
+    if command not in COMMANDS and _application(command) is None:
+        raise FileError(folder, f"was written by `{command}`, not by {WRITERS}")
+    try:
+        return _run(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise damaged(folder, command, error) from None
+
+
+def damaged(folder: Path, command: str, error: Exception) -> FileError:
+    """Return the error for a run.json that lacks something."""
+    return FileError(folder / RECORD, f"is damaged ({type(error).__name__}: {error})", remedy=f"run `{command}` again")
+
+
+def _application(command: str) -> Any | None:
+    """Return what reads the inputs of an application's command again (entry points ``fantope.results``)."""
+    return extensions.find("results", str(command).removeprefix("fantope "))
+
+
+def _run(record: dict[str, Any]) -> Run:
+    parameters, known = record["parameters"], {field.name for field in fields(Reading)}
+    numbers = ("alpha", "objective", "dual_bound", "gap")
+    solutions = [
+        {**each, **{name: float(each[name]) for name in numbers}, "folder": str(each["folder"])}
+        for each in record["solutions"]
+    ]
+    kind = parameters["kind"]
+    if not solutions or kind not in ("covariance", "correlation", "precomputed"):
+        raise ValueError("no solutions, or a kind that is not known")
+    return Run(
+        command=record["command"],
+        input={name: record["input"][name] for name in ("name", "path", "sha256", "n_samples", "n_variables")},
+        reading=Reading(**{name: value for name, value in record["reading"].items() if name in known}),
+        kind=cast(Kind, kind),
+        center=bool(parameters["center"]),
+        n_components=int(parameters["n_components"]),
+        solutions=solutions,
+        files={str(name): str(digest) for name, digest in record["files"].items()},
+        record=record,
+    )
+
+
+def changed_files(folder: Path, run: Run) -> list[str]:
+    """Return a sentence for each file of a result that is missing or was changed."""
+    failures = []
+    for name, digest in run.files.items():
+        file = folder / name
+        if not file.is_file():
+            failures.append(f"{file} is missing.")
+        elif checksum(file) != digest:
+            failures.append(f"{file} was changed after it was written.")
+    return failures
+
+
+def locate_data(folder: Path, run: Run, given: Path | None) -> Path:
+    """Return where the data are: as given, or where run.json says."""
+    path = folder / run.input["path"] if given is None else given
+    if not path.exists():
+        raise FileError(
+            Path(run.input["name"]) if given is None else path,
+            "the data are not where they were",
+            remedy=("say where they are with ", Use("data")),
+        )
+    return path
+
+
+def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
+    """Read what a result was computed from again, and make S of it."""
+    application = _application(run.command)
+    if application is not None:
+        return cast(Inputs, application(folder, run, data))
+    path = locate_data(folder, run, data)
+    failures = []
+    try:
+        found, S = operator(
+            read(path, run.reading), run.kind, center=run.center, drop_constant=run.reading.drop_constant
+        )
+    except ValueError as error:
+        if checksum(path) == run.input["sha256"]:
+            raise
+        return Inputs([], [f"{path} is not the file that was fitted: its checksum differs.", str(error)])
+    if found.checksum != run.input["sha256"]:
+        failures.append(f"{path} is not the file that was fitted: its checksum differs.")
+    n, p = run.input["n_samples"], run.input["n_variables"]
+    if found.shape != (n, p):
+        failures.append(f"{path} has {found.shape[0]} × {found.shape[1]} values, but {n} × {p} were fitted.")
+    return Inputs([S] * len(run.solutions), failures)
+
+
+def load_projection(folder: Path) -> scipy.sparse.csr_array:
+    """Read X back.
+
+    Raises
+    ------
+    CertificateError
+        If the file is missing or damaged.
+    """
+    try:
+        with (folder / PROJECTION).open("rb") as handle:  # numpy leaves a damaged archive open
+            return scipy.sparse.csr_array(scipy.sparse.load_npz(handle))
+    except BROKEN as error:
+        raise CertificateError(f"{folder / PROJECTION} cannot be read ({error}).") from None
+
+
+def load_dual(folder: Path, S: Covariance) -> LiftedDual:
+    """Read U back, for the matrix S that it is to be checked against.
+
+    Raises
+    ------
+    CertificateError
+        If the file is missing, damaged, or not about as many variables as S has.
+    """
+    try:
+        return unpack_dual(_arrays(folder / CERTIFICATE), S)
+    except BROKEN as error:
+        raise CertificateError(f"{folder / CERTIFICATE} cannot be read ({error}).") from None
+
+
+def load_solution(folder: Path, run: Run, told: dict[str, Any], S: Covariance) -> Solution:
+    """Read one solution back, with its matrix."""
+    place = folder / told["folder"]
+    X = load_projection(place)
+    try:
+        solver = _arrays(place / SOLVER) if (place / SOLVER).exists() else _decomposed(X)
+        step_size = float(solver.pop("step_size"))
+        state = {
+            **told,
+            "n_components": run.n_components,
+            "n_features": S.size,
+            "step_size": None if np.isnan(step_size) else step_size,
+            "history": solver.pop("history"),
+            "factors": solver,
+            "dual": _arrays(place / CERTIFICATE),
+        }
+        solution = unpack(state, S)
+    except BROKEN as error:
+        raise FileError(place, f"cannot be read ({error})", remedy=f"run `{run.command}` again") from None
+    vars(solution)["projection"] = X  # as it was written, whichever BLAS multiplies the factors now
+    return solution
+
+
+def _arrays(file: Path) -> dict[str, AnyArray]:
+    with file.open("rb") as handle, np.load(handle, allow_pickle=False) as stored:
+        return {name: stored[name] for name in stored.files}
+
+
+def _decomposed(X: scipy.sparse.csr_array) -> dict[str, AnyArray]:
+    """Return what the solver knew of an X that was written without it, by a fantope of before 0.2."""
+    rows = np.flatnonzero(np.diff(X.indptr))
+    weights, vectors = np.linalg.eigh(X[rows][:, rows].toarray())
+    used = np.flatnonzero(weights > 1e-12)[::-1]
+    return {
+        "rows": rows, "vectors": vectors.T[used], "weights": np.minimum(weights[used], 1.0),
+        "history": np.zeros((0, 6)), "step_size": np.array(np.nan),
+    }  # fmt: skip
