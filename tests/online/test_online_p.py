@@ -7,31 +7,46 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from fantope.eigen import one_blas_thread
 from fantope.online import FollowTheLeader, OnlineP, fantope_distance
-from fantope.online.three_operator import three_operator
+from fantope.online.online_p import theorem_tolerance
+from fantope.penalties import L1
+from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
 from fantope.problem.certificate import dual_bound
+from fantope.problem.problem import Problem
 from fantope.simulation import simulate
-from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm
-from fantope.solvers.scaled_splitting.subproblem import Subproblem
+from fantope.solvers import Admm, Status
+from fantope.solvers.iterate import iterate
+from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
+
+
+def subproblem(Z, d, alpha):
+    t, p = Z.shape
+    return Problem(Z.T @ Z / t, d, L1SquaredLr(alpha, float(t), conjugate_exponent(p)))
 
 
 def instance(p=40, t=20, alpha=0.2):
-    Z = simulate(t, max(p, 35)).Z[:, -p:] if p < 35 else simulate(t, p).Z
-    return Subproblem(Z.T @ Z / t, 2, alpha, float(t))
+    return subproblem(simulate(t, max(p, 35)).Z[:, -p:] if p < 35 else simulate(t, p).Z, 2, alpha)
+
+
+def solve_from(problem, warm, tolerance, expected=None, **options):
+    expected = np.maximum(warm.Y.diagonal(), 0.0) if expected is None else expected
+    return solve_warm(ScaledSplitting(warm, expected, tolerance, **options), problem, 2000)
 
 
 def solve_from_cold(problem, tolerance):
-    warm = Warm.cold(problem)
-    return ScaledSplitting().solve(problem, warm, warm.Y.diagonal(), tolerance)
+    return solve_from(problem, Warm.cold(problem), tolerance)[0]
+
+
+def dense(X):
+    return (X.vectors.T * X.weights) @ X.vectors
 
 
 def independent_bracket(problem, X, D):
     """Objective and bound written out with numpy alone."""
-    r, q, root = problem.r, problem.q, math.sqrt(problem.t)
-    objective = (problem.S * X).sum() - problem.alpha * np.abs(X).sum()
+    alpha, r, q, root = problem.alpha, problem.penalty.r, problem.penalty.q, math.sqrt(problem.penalty.t)
+    objective = (problem.S * X).sum() - alpha * np.abs(X).sum()
     objective -= (np.abs(X) ** r).sum() ** (2 / r) / (2 * root)
-    W = D - np.clip(D, -problem.alpha, problem.alpha)
+    W = D - np.clip(D, -alpha, alpha)
     bound = scipy.linalg.eigvalsh(problem.S - D)[-problem.n_components :].sum()
     return objective, bound + root / 2 * (np.abs(W) ** q).sum() ** (2 / q)
 
@@ -39,56 +54,60 @@ def independent_bracket(problem, X, D):
 @pytest.mark.parametrize(("p", "t"), [(8, 3), (40, 1), (40, 20), (80, 60)])
 def test_the_gap_is_met_and_can_be_recomputed(p, t):
     problem = instance(p, t)
-    found = solve_from_cold(problem, problem.tolerance)
-    assert found.met and found.gap <= problem.tolerance
-    assert fantope_distance(found.X, 2) < 1e-7
-    objective, bound = independent_bracket(problem, found.X, found.dual)
+    tolerance = theorem_tolerance(problem.penalty)
+    found = solve_from_cold(problem, tolerance)
+    assert found.status is Status.SOLVED and found.dual_bound - found.objective <= tolerance
+    assert found.history[-1].objective == found.objective and found.history[-1].iteration == found.n_iter
+    X = dense(found.X)
+    assert fantope_distance(X, 2) < 1e-7
+    objective, bound = independent_bracket(problem, X, problem.S - found.dual.M)
     assert objective == pytest.approx(found.objective, abs=1e-10 * max(1.0, abs(objective)))
     # Computed anew from X and D, the gap is met as well, and the solver's bound is on the safe side of it.
-    assert -1e-9 <= bound - objective <= problem.tolerance
-    assert bound <= found.bound + 1e-10 * max(1.0, abs(bound))
+    assert -1e-9 <= bound - objective <= tolerance
+    assert bound <= found.dual_bound + 1e-10 * max(1.0, abs(bound))
     D = np.clip(problem.S, -0.5, 0.5)
-    _, bound = independent_bracket(problem, found.X, D)
-    M = problem.S - D
-    penalty = problem.penalty(M)
-    assert dual_bound(M, 2) + penalty == pytest.approx(bound, rel=1e-8)
+    _, bound = independent_bracket(problem, X, D)
+    assert dual_bound(problem.S - D, 2) + problem.penalty.dual_value(D) == pytest.approx(bound, rel=1e-8)
     assert bound >= found.objective
 
 
 @pytest.mark.parametrize(("d", "alpha"), [(1, 0.0), (1, 3.0), (3, 0.5), (5, 2.0)])
 def test_from_dense_to_a_handful_of_non_zeros(d, alpha):
-    Z = simulate(30, 120).Z
-    problem = Subproblem(Z.T @ Z / 30, d, alpha, 30.0)
-    found = solve_from_cold(problem, 10 * problem.tolerance)
-    assert found.met
-    objective, bound = independent_bracket(problem, found.X, found.dual)
-    assert -1e-9 <= bound - objective <= 10 * problem.tolerance
+    problem = subproblem(simulate(30, 120).Z, d, alpha)
+    tolerance = 10 * theorem_tolerance(problem.penalty)
+    found = solve_from_cold(problem, tolerance)
+    assert found.status is Status.SOLVED
+    objective, bound = independent_bracket(problem, dense(found.X), problem.S - found.dual.M)
+    assert -1e-9 <= bound - objective <= tolerance
 
 
-def test_both_schemes_and_a_generic_solver_agree():
-    problem = instance(9, 6, 0.3)
-    p = 9
-    with one_blas_thread():
-        fast = solve_from_cold(problem, 1e-7)
-        slow = three_operator(problem, np.zeros((p, p)), 1e-6, 0.05, max_iter=20_000)
-    assert fast.met and slow.met
+def test_a_generic_solver_agrees():
+    p, problem = 9, instance(9, 6, 0.3)
+    found = solve_from_cold(problem, 1e-7)
+    assert found.status is Status.SOLVED
     X = cp.Variable((p, p), symmetric=True)
     value = cp.trace(problem.S @ X) - 0.3 * cp.sum(cp.abs(X))
-    value -= cp.square(cp.pnorm(cp.vec(X, order="C"), problem.r, approx=False)) / (2 * math.sqrt(6))
+    value -= cp.square(cp.pnorm(cp.vec(X, order="C"), problem.penalty.r, approx=False)) / (2 * math.sqrt(6))
     exact = cp.Problem(cp.Maximize(value), [X >> 0, np.eye(p) - X >> 0, cp.trace(X) == 2]).solve(
         solver=cp.SCS, eps=1e-7
     )
-    assert fast.objective == pytest.approx(exact, abs=1e-3)
-    assert fast.objective == pytest.approx(slow.objective, abs=2e-6)
-    np.testing.assert_allclose(fast.X, slow.X, atol=5e-3)
+    assert found.objective == pytest.approx(exact, abs=1e-3)
+
+
+def test_a_solver_says_which_penalty_it_needs():
+    problem = instance()
+    with pytest.raises(TypeError, match="needs a penalty with a weight for each entry"):
+        iterate(Admm(), problem, tol=1e-3)
+    with pytest.raises(TypeError, match="needs the penalty L1SquaredLr"):
+        Warm.cold(Problem(problem.S, 2, L1(0.2)))
 
 
 def test_the_tolerance_is_the_theorems():
-    problem = instance(60, 25)
-    q = math.log(60)
-    assert problem.strong_convexity == pytest.approx(math.exp(-4) / (q - 1))
+    penalty = instance(60, 25).penalty
+    beta = math.exp(-4) / (math.log(60) - 1)
+    assert penalty.strong_convexity == pytest.approx(beta)
     # β√t ε²/2 with ε = 1/√t, divided by t.
-    assert problem.tolerance == pytest.approx(problem.strong_convexity * math.sqrt(25) / 25 / 2 / 25)
+    assert theorem_tolerance(penalty) == pytest.approx(beta * math.sqrt(25) / 25 / 2 / 25)
 
 
 def test_records_show_every_tolerance_and_loosening_is_reported():
@@ -143,31 +162,31 @@ def test_ftl_is_the_batch_solution():
 @pytest.mark.parametrize("schedule", [Schedule(give_up=0), Schedule(lost=0.0)])
 def test_what_the_metric_does_not_solve_the_plain_splitting_does(schedule):
     problem = instance(40, 20)
-    usual = solve_from_cold(problem, problem.tolerance)
-    solver, warm = ScaledSplitting(schedule), Warm.cold(problem)
-    found = solver.solve(problem, warm, warm.Y.diagonal(), problem.tolerance)
-    assert found.met and found.objective == pytest.approx(usual.objective, abs=2 * problem.tolerance)
+    tolerance = theorem_tolerance(problem.penalty)
+    usual = solve_from_cold(problem, tolerance)
+    found, warm = solve_from(problem, Warm.cold(problem), tolerance, schedule=schedule)
+    assert found.status is Status.SOLVED and found.objective == pytest.approx(usual.objective, abs=2 * tolerance)
     assert warm.plain == schedule.rest
     # The next one begins in the plain metric, where the last one ended.
-    again = solver.solve(problem, warm, warm.Y.diagonal(), problem.tolerance)
-    assert again.met and again.n_iter < found.n_iter and warm.plain == schedule.rest - 1
+    again, later = solve_from(problem, warm, tolerance, schedule=schedule)
+    assert again.status is Status.SOLVED and again.n_iter < found.n_iter and later.plain == schedule.rest - 1
 
 
 def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
     problem = instance(60, 30)
-    warm = Warm.cold(problem)
-    expected = np.maximum(warm.Y.diagonal(), 0.0)
-    cold = ScaledSplitting().solve(problem, warm, expected, problem.tolerance)
-    again = ScaledSplitting().solve(problem, warm, np.maximum(warm.Y.diagonal(), 0.0), problem.tolerance)
+    tolerance, start = theorem_tolerance(problem.penalty), Warm.cold(problem)
+    expected = np.maximum(start.Y.diagonal(), 0.0)
+    cold, warm = solve_from(problem, start, tolerance)
+    again, _ = solve_from(problem, warm, tolerance)
     assert again.n_iter < cold.n_iter / 2
-    misled = ScaledSplitting().solve(problem, Warm.cold(problem), expected[::-1].copy(), problem.tolerance)
-    assert misled.met and misled.objective == pytest.approx(cold.objective, abs=2 * problem.tolerance)
+    misled, _ = solve_from(problem, start, tolerance, expected[::-1].copy())
+    assert misled.status is Status.SOLVED and misled.objective == pytest.approx(cold.objective, abs=2 * tolerance)
 
 
 def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help():
     Z = simulate(8, 40).Z
     whole, restored = OnlineP(40, 2, 0.2, loosen=100.0), OnlineP(40, 2, 0.2, loosen=100.0)
-    whole.solver = restored.solver = ScaledSplitting(Schedule(give_up=0))
+    whole.schedule = restored.schedule = Schedule(give_up=0)
     whole.update_many(Z[:5])
     assert whole.warm.plain > 0
     restored.restore({key: np.array(v) if isinstance(v, np.ndarray) else v for key, v in whole.state().items()})
@@ -183,7 +202,7 @@ def test_a_larger_step_where_the_dual_point_lags():
     least, iterations, steps = Schedule.least_step, [], []
     for schedule in (Schedule(most_step=least), Schedule()):
         learner = OnlineP(40, 2, alpha)
-        learner.solver = ScaledSplitting(schedule)
+        learner.schedule = schedule
         for z in Z:
             learner.update_many(z[None])
             steps.append(learner.warm.step)

@@ -11,8 +11,10 @@ import numpy as np
 from fantope.eigen import one_blas_thread
 from fantope.online.base import State
 from fantope.online.leader import Leader
-from fantope.solvers.scaled_splitting import ScaledSplitting, Warm
-from fantope.solvers.scaled_splitting.subproblem import Certified, Subproblem
+from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
+from fantope.problem.problem import Problem
+from fantope.solvers.result import Status
+from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
 from fantope.typing import Array
 
 RECORDS = 1000  # how many of the latest records are kept: storage must not grow with t
@@ -44,6 +46,11 @@ class SubproblemRecord:
         return self.gap <= self.tolerance
 
 
+def theorem_tolerance(penalty: L1SquaredLr) -> float:
+    """Return β√t ε_t²/2 with ε_t = 1/√t, divided by t as the objective of the subproblem is."""
+    return float(penalty.strong_convexity / (2.0 * penalty.t**1.5))
+
+
 class OnlineP(Leader):
     """Generalised mirror descent: X_t maximises ⟨S_{1:t}, X⟩ − λ‖X‖₁ − u²‖X‖²_{r,r}/(2√t) over the Fantope.
 
@@ -64,7 +71,7 @@ class OnlineP(Leader):
     """
 
     name = "online-p"
-    solver = ScaledSplitting()
+    schedule = Schedule()
 
     def __init__(
         self,
@@ -95,21 +102,22 @@ class OnlineP(Leader):
             return  # nothing has varied yet, every X is as good
         # Above the largest |S_ij| X is diagonal, and a larger penalty changes nothing but digits that would be lost.
         alpha = min(self.penalty, 2.0 * float(self.S.diagonal().max()))
-        problem = Subproblem(self.S, self.n_components, alpha, self.count.effective)
+        penalty = L1SquaredLr(alpha, self.count.effective, conjugate_exponent(self.n_features))
+        problem = Problem(self.S, self.n_components, penalty)
         if self.warm is None:
             self.warm = Warm.cold(problem)
         # The sample draws X towards itself, the more the fewer there are.
         share = self.count.effective**-1.5
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
-        tolerance = self.loosen * problem.tolerance
-        self._take(self.solver.solve(problem, self.warm, expected, tolerance, max_iter=self.max_iter))
-
-    def _take(self, found: Certified) -> None:
-        self._vectors, self._weights = found.vectors.copy(), found.weights.copy()
-        gap, tolerance = (value * self.unit * self.unit for value in (found.gap, found.tolerance))
-        self.records.append(SubproblemRecord(self.n_samples, gap, tolerance, found.n_iter))
-        self.n_unmet += not found.met
+        tolerance = self.loosen * theorem_tolerance(penalty)
+        solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule)
+        run, self.warm = solve_warm(solver, problem, self.max_iter)
+        assert run.X is not None
+        self._vectors, self._weights = run.X.vectors.copy(), run.X.weights.copy()
+        gap, asked = (value * self.unit * self.unit for value in (run.dual_bound - run.objective, tolerance))
+        self.records.append(SubproblemRecord(self.n_samples, gap, asked, run.n_iter))
+        self.n_unmet += run.status is not Status.SOLVED
 
     def _change_unit(self, change: float) -> None:
         """Begin afresh: in another unit the mirror term has another weight."""

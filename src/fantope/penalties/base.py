@@ -1,11 +1,12 @@
 """What a penalty is.
 
-A penalty Ω is convex with Ω(cX) = cΩ(X) for c ≥ 0. It is three things: a value, a prox, and the dual set
-``{U : ⟨U, X⟩ ≤ Ω(X) for all X}``. For any X in the Fantope and any U in the dual set
+A penalty Ω is convex. It is three things: a value, a prox, and a dual value Ω*(D) = sup ⟨D, X⟩ − Ω(X). For any X in the
+Fantope and any symmetric D
 
-    ⟨S, X⟩ − Ω(X)  ≤  optimum  ≤  φ_d(S − U),
+    ⟨S, X⟩ − Ω(X)  ≤  optimum  ≤  φ_d(S − D) + Ω*(D),
 
-whoever found them. That is all a certificate needs to know of a penalty.
+whoever found them. That is all a certificate needs to know of a penalty. Where Ω(cX) = cΩ(X) for c ≥ 0, Ω* is zero in
+the dual set ``{U : ⟨U, X⟩ ≤ Ω(X) for all X}`` and infinite elsewhere.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from fantope.typing import Array, IntArray
 
 
 class Penalty(ABC):
-    """A norm of X, or something like one, times ``alpha``.
+    """A norm of X, or something like one, times ``alpha``; or more than that.
 
     Attributes
     ----------
@@ -49,6 +50,10 @@ class Penalty(ABC):
     @abstractmethod
     def prox(self, A: Array, step: float) -> Array:
         """Return the X that minimises ``step``·Ω(X) + ½‖X − A‖²."""
+
+    def dual_value(self, D: Array) -> float:
+        """Return Ω*(D)."""
+        return 0.0 if self.excess(D) <= 0.0 else float("inf")
 
     @abstractmethod
     def clip(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> Array:

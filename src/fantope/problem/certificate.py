@@ -4,7 +4,8 @@ For any X in the Fantope and any U in the dual set of the penalty Ω (⟨U, X⟩
 
     ⟨S, X⟩ − Ω(X)  ≤  optimum  ≤  φ_d(S − U),
 
-where φ_d is the sum of the d largest eigenvalues: ⟨S, X⟩ − Ω(X) ≤ ⟨S − U, X⟩ ≤ φ_d(S − U).
+where φ_d is the sum of the d largest eigenvalues: ⟨S, X⟩ − Ω(X) ≤ ⟨S − U, X⟩ ≤ φ_d(S − U). Where a penalty has no such
+set but a finite dual value everywhere, as Online-P's, φ_d(S − D) + Ω*(D) takes the place of the bound for any D.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from fantope.operators.base import Covariance
 from fantope.penalties import Entrywise
 from fantope.problem.bounds import UNIT, claimed_eigenvalue_bounds, leading_eigenvalue_bounds
 from fantope.problem.decomposition import component_labels
-from fantope.problem.dual import LiftedDual, ReducedDual
+from fantope.problem.dual import LiftedDual, PenalisedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
 from fantope.prox.simplex import capped_simplex
 from fantope.typing import Array, IntArray
 
+SLACK = 0.02  # of an absolute tolerance: what proving the bound may cost
 FEASIBLE = 1e-9  # distance to the Fantope that counts as rounding
 STRIP = 512  # rows compared at a time, so that checking needs no further p × p array
 
@@ -94,9 +96,19 @@ def verify_reported(
     return found, compare_brackets(found, reported, max(float(np.abs(S.diagonal()).max()), dual.alpha))
 
 
-def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float) -> Certificate:
-    """Return the bracket that X and U give; the bound is as tight as a comparison with ``tol`` needs."""
+def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float, absolute: float = 0.0) -> Certificate:
+    """Return the bracket that X and U give.
+
+    The bound is as tight as a comparison with ``tol``, relative, or with ``absolute`` needs.
+    """
     objective = feasible_objective(problem, X)
+    slack = max(0.1 * tol * abs(objective), SLACK * absolute)
+    if isinstance(dual, PenalisedDual):
+        d = problem.n_components
+        bound = None if dual.claim is None else claimed_bound(dual.M, *dual.claim, slack)
+        if bound is None:
+            bound = dual_bound(dual.M, d, slack=slack, below=objective - dual.value)
+        return Certificate(objective, bound + dual.value)
     # The range of X is nearly the leading eigenspace of S − U; random rows stand for what X may have missed.
     start = 1e-3 * np.random.default_rng(0).standard_normal((len(X.weights) + 3, problem.size))
     start[: len(X.weights)] = 0.0
@@ -105,7 +117,7 @@ def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float) -> Cert
         dual.slack(problem.S),
         problem.n_components,
         start,
-        slack=0.1 * tol * abs(objective),
+        slack=slack,
         below=objective,
         refill=lambda M: dual.slack(problem.S, out=M),
     )

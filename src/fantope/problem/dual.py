@@ -146,6 +146,36 @@ class ExtendedDual:
 
 
 @dataclass(frozen=True)
+class PenalisedDual:
+    """Any D, by M = S − D, where Ω* is finite everywhere.
+
+    Attributes
+    ----------
+    M : (m, m) array
+    value : float
+        Ω*(D), or a little more.
+    claim : (float, (m, d) array), optional
+        (θ, P) such that M ⪯ θI + PPᵀ is expected; it saves the eigenvalues, and a wrong one costs nothing but time.
+    """
+
+    M: Array
+    value: float
+    claim: tuple[float, Array] | None = None
+
+    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
+        """Return D[rows][:, cols]."""
+        return np.asarray(S - self.M[rows[:, None], cols])
+
+    def kept(self, previous: ReducedDual | None) -> PenalisedDual:
+        """Return itself: nobody writes to it."""
+        return self
+
+    def slack(self, S: Array, out: Array | None = None) -> Array:
+        """Return M."""
+        return _copied(self.M, out)
+
+
+@dataclass(frozen=True)
 class LiftedDual:
     """The dual of the full problem from that of the reduced one (exact decomposition).
 

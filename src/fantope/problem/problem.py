@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from fantope.kernels.elementwise import objective_terms
-from fantope.penalties import Entrywise
-from fantope.problem.projection import Factors, repair, share_of_centre, shrink
+from fantope.penalties import Entrywise, Penalty
+from fantope.problem.projection import Factors, assemble, repair, share_of_centre, shrink
 from fantope.typing import Array, IntArray
 
 
@@ -21,7 +21,7 @@ class Problem:
     ----------
     S : (m, m) C-contiguous symmetric array
     n_components : int
-    penalty : Entrywise
+    penalty : Penalty
         On the m variables.
     labels : (m,) array, optional
         Component of each variable, if there are several. S is cut between them, and X must be.
@@ -29,7 +29,7 @@ class Problem:
 
     S: Array
     n_components: int
-    penalty: Entrywise
+    penalty: Penalty
     labels: IntArray | None = None
 
     @property
@@ -43,9 +43,16 @@ class Problem:
         return self.penalty.alpha
 
     @property
+    def box(self) -> Entrywise:
+        """The penalty, where it is one whose dual set is a box: what all solvers but Online-P's need."""
+        if not isinstance(self.penalty, Entrywise):
+            raise TypeError(f"this solver needs a penalty with a weight for each entry, got {self.penalty!r}.")
+        return self.penalty
+
+    @property
     def limits(self) -> float | Array:
         """The box |U_ij| ≤ limits_ij of dual points: a number, or an (m, m) array. Not to be written to."""
-        return self.penalty.limits()
+        return self.box.limits()
 
     def cut(self, A: Array) -> None:
         """Set A to zero between components, in place."""
@@ -62,6 +69,9 @@ class Problem:
         rows = X.rows
         whole = len(rows) == self.size
         block = self.S if whole else self.S[rows[:, None], rows]
+        if not isinstance(self.penalty, Entrywise):
+            dense = assemble(X.vectors.T, X.weights)
+            return float(np.vdot(block, dense)) - self.penalty.restrict(rows).value(dense)
         limits = self.limits if whole else self.penalty.limits(rows, rows)
         inner, norm, forbidden = objective_terms(block, X.vectors, X.weights, limits)
         value = float(inner - norm)
@@ -81,7 +91,7 @@ class Problem:
         """
         rows = np.arange(self.size) if rows is None else rows
         if self.forbids:
-            found = shrink(np.where(np.isinf(self.penalty.limits(rows, rows)), 0.0, Y), self.n_components)
+            found = shrink(np.where(np.isinf(self.box.limits(rows, rows)), 0.0, Y), self.n_components)
         else:
             found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
         return None if found is None else found.lifted(rows)

@@ -93,7 +93,7 @@ class ActiveSet:
     @staticmethod
     def _leading_variables(problem: Problem) -> IntArray:
         d, m = problem.n_components, problem.size
-        M = ExtendedDual.empty(m, problem.penalty).slack(problem.S)
+        M = ExtendedDual.empty(m, problem.box).slack(problem.S)
         space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, m)))
         _, rows = space.leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)
@@ -105,7 +105,7 @@ class ActiveSet:
             self._after_failed_certificate(problem, state)
         active = state.active
         S = np.ascontiguousarray(problem.S[np.ix_(active, active)])
-        inner = Problem(S, problem.n_components, problem.penalty.restrict(active))
+        inner = Problem(S, problem.n_components, problem.box.restrict(active))
         every = CHECK_EVERY if len(active) <= MANY else CHECK_MANY_EVERY
         admm = Admm(step_size=self.step_size, check_every=every)
         try:
@@ -121,7 +121,7 @@ class ActiveSet:
         U_inner = run.dual.over(inner.S.copy(), np.arange(len(active)), np.arange(len(active)))
         U, coupling, outside = self._extend(problem, active, run.X, U_inner)
         state.X = run.X.lifted(active)
-        state.dual = ExtendedDual(problem.penalty, active, U)
+        state.dual = ExtendedDual(problem.box, active, U)
         state.pending = True
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
@@ -153,9 +153,9 @@ class ActiveSet:
             V[X.rows] = X.vectors[used].T
             S_rows = problem.S[outside[:, None], active]
             slack = np.empty_like(S_rows)
-            extend_dual(S_rows, V, problem.penalty.limits(outside, active), RIDGE, slack, coupling)
+            extend_dual(S_rows, V, problem.box.limits(outside, active), RIDGE, slack, coupling)
             U[:, outside] = (S_rows - slack).T
-            problem.penalty.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
+            problem.box.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
         return U, coupling, outside
 
     def _after_failed_certificate(self, problem: Problem, state: ActiveSetState) -> None:

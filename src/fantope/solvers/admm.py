@@ -150,4 +150,4 @@ class Admm:
         box_part(state.Z, limits, 1 / rho, Y)
         np.subtract(state.Z, Y, out=Y)
         X = primal_candidate(problem, Y, state.space.basis, state.vectors, state.weights)
-        return Candidate(X, WorkspaceDual(write_dual, state.G, problem.penalty), problem.size)
+        return Candidate(X, WorkspaceDual(write_dual, state.G, problem.box), problem.size)

@@ -43,7 +43,7 @@ class Start:
         X[where] = self.X
         if self.U is None:
             return X, None
-        U = problem.penalty.clip(problem.S.copy())
+        U = problem.box.clip(problem.S.copy())
         U[where] = self.U
         return X, U
 

@@ -123,7 +123,7 @@ class GradFps:
     def _prox_f2(self, problem: Problem, state: GradFpsState) -> tuple[Array, Array]:
         if self.mu is None:
             return project(state.G, problem.n_components, state.space, state.accuracy)
-        slope = problem.penalty.norm(problem.size)
+        slope = problem.box.norm(problem.size)
         penalty = PenaltyWeights.of(problem.S, problem.n_components, slope, self.mu).scaled(state.step_size)
         if self.prox == "direct":
             return prox_f2_direct(state.G, problem.n_components, penalty)
@@ -170,4 +170,4 @@ class GradFps:
             found = primal_candidate(
                 problem, sparse, state.space.basis, state.vectors if exact else None, state.weights if exact else None
             )
-        return Candidate(found, WorkspaceDual(write_dual, state.G, problem.penalty), problem.size)
+        return Candidate(found, WorkspaceDual(write_dual, state.G, problem.box), problem.size)

@@ -1,4 +1,4 @@
-"""The only loop: it runs every batch solver, and is the only place that decides when to stop."""
+"""The only loop: it runs every solver, and is the only place that decides when to stop."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ class Run:
         """Relative duality gap of the best bracket."""
         return relative_gap(self.objective, self.dual_bound)
 
-    def update(self, problem: Problem, candidate: Candidate, tol: float) -> bool:
+    def update(self, problem: Problem, candidate: Candidate, tol: float, absolute: float = 0.0) -> bool:
         """Certify a candidate and keep whichever of its two sides is better; False if it is not finite."""
         assert candidate.X is not None and candidate.dual is not None
         X = pinch(candidate.X, problem.labels)
         try:
-            found = certify(problem, X, candidate.dual, tol)
+            found = certify(problem, X, candidate.dual, tol, absolute)
         except KeyboardInterrupt:  # the bound is what takes long: X need not be lost with it
             self.offer(problem, X)
             raise
@@ -100,12 +100,13 @@ def iterate(
     problem: Problem,
     *,
     tol: float,
+    absolute: float = 0.0,
     max_iter: int | None = None,
     start: Start | None = None,
     known: Candidate | None = None,
     callback: Callable[[Record], object] | None = None,
 ) -> Run:
-    """Run ``solver`` until the certified relative gap is at most ``tol``.
+    """Run ``solver`` until the certified gap is at most ``tol``, relative, or at most ``absolute``.
 
     A non-finite iterate or a stall ends the run with the best certified answer so far, which is never worse than
     ``known``, a pair of points that an earlier run has left.
@@ -119,15 +120,17 @@ def iterate(
     run = Run()
     limit = solver.max_iter if max_iter is None else max_iter
     # An optimum of zero has no relative accuracy; this is what double precision can tell from zero.
-    floor = 1e-11 * problem.n_components * float(np.abs(problem.S).max())
+    floor = max(absolute, 1e-11 * problem.n_components * float(np.abs(problem.S).max()))
     best, since, steps = np.inf, 0, 0
 
     def check(candidate: Candidate) -> bool:
         """Certify, record; True when the run is over."""
         nonlocal best, since
         if candidate.X is None or candidate.dual is None:
+            if candidate.X is not None:  # a bound would not be worth its time
+                run.offer(problem, pinch(candidate.X, problem.labels))
             return False
-        if not run.update(problem, candidate, tol):
+        if not run.update(problem, candidate, tol, absolute):
             run.status = Status.NON_FINITE
             return True
         record = Record(

@@ -52,7 +52,7 @@ class ProjectedSubgradient:
     def init(self, problem: Problem, start: Start | None, tol: float) -> ProjectedSubgradientState:
         """Start from the thresholded PCA, or from what the caller brings."""
         _, X, U, space = spectral_start(problem, start)
-        bound = float(np.linalg.norm(problem.S)) + problem.penalty.norm(problem.size)
+        bound = float(np.linalg.norm(problem.S)) + problem.box.norm(problem.size)
         step = np.sqrt(problem.n_components) / max(bound, 1e-300) if self.step_size is None else self.step_size
         # A start's own dual point is worth one step.
         multiplier = U.copy() if problem.forbids else np.zeros((0, 0))
@@ -78,4 +78,4 @@ class ProjectedSubgradient:
     def candidate(self, problem: Problem, state: ProjectedSubgradientState) -> Candidate:
         """Return the mean of the iterates and of the subgradients."""
         X = problem.repair(state.mean, state.space.basis)
-        return Candidate(X, DenseDual(state.dual.copy(), problem.penalty), problem.size)
+        return Candidate(X, DenseDual(state.dual.copy(), problem.box), problem.size)

@@ -219,7 +219,7 @@ def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
     if init.n_components != parts.problem.n_components or not _same(init.covariance, S):
         return None
     rows = np.searchsorted(parts.kept, init.support)
-    dual = DenseDual(init.dual.block(parts.kept, parts.kept), parts.problem.penalty)
+    dual = DenseDual(init.dual.block(parts.kept, parts.kept), parts.problem.box)
     return Candidate(Factors(rows, init.factors.vectors, init.factors.weights), dual, len(rows))
 
 
@@ -255,9 +255,9 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
 def _trivial(problem: Problem) -> Candidate:
     """Return the d variables with the largest diagonal: what can be certified where a run has left nothing."""
     m, d = problem.size, problem.n_components
-    gain = problem.S.diagonal() - problem.penalty.diagonal(np.arange(m))
+    gain = problem.S.diagonal() - problem.box.diagonal(np.arange(m))
     rows = np.sort(np.argsort(-gain, kind="stable")[:d])
-    dual = ExtendedDual.empty(m, problem.penalty)
+    dual = ExtendedDual.empty(m, problem.box)
     return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
 
 

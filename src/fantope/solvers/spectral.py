@@ -19,8 +19,8 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     """
     S, d = problem.S, problem.n_components
     X, U = (None, None) if start is None else start.spread(problem)
-    U = problem.penalty.clip((S if U is None else U).copy())
-    M = DenseDual(U, problem.penalty).slack(S)
+    U = problem.box.clip((S if U is None else U).copy())
+    M = DenseDual(U, problem.box).slack(S)
     space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
     # A rough answer is plenty for a start.
     values, rows = space.leading(M, lambda _: d, relative=0.05)

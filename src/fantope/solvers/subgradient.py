@@ -58,7 +58,7 @@ class Subgradient:
     def init(self, problem: Problem, start: Start | None, tol: float) -> SubgradientState:
         """Start from the thresholded PCA, or from what the caller brings."""
         scale, X, U, space = spectral_start(problem, start)
-        S, d, slope = problem.S, problem.n_components, problem.penalty.norm(problem.size)
+        S, d, slope = problem.S, problem.n_components, problem.box.norm(problem.size)
         if self.mu is None:
             size = d * scale + problem.alpha
             weights = PenaltyWeights(size, size, size)
@@ -95,4 +95,4 @@ class Subgradient:
 
     def candidate(self, problem: Problem, state: SubgradientState) -> Candidate:
         """Return the mean of the iterates, moved into the Fantope, and the mean of the subgradients of Ω."""
-        return Candidate(problem.repair(state.mean), DenseDual(state.dual.copy(), problem.penalty), problem.size)
+        return Candidate(problem.repair(state.mean), DenseDual(state.dual.copy(), problem.box), problem.size)

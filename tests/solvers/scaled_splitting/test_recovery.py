@@ -8,14 +8,16 @@ from fantope.kernels.scaled_splitting.acceleration import store
 from fantope.kernels.scaled_splitting.cap import lift_step
 from fantope.kernels.squared_lr import entry_table, lr_sweep_in_two
 from fantope.online import OnlineP, fantope_distance
-from fantope.problem.certificate import claimed_bound, dual_bound
+from fantope.online.online_p import theorem_tolerance
+from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
+from fantope.problem.certificate import certify, claimed_bound, dual_bound
+from fantope.problem.problem import Problem
 from fantope.simulation import simulate
-from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm
+from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
 from fantope.solvers.scaled_splitting.anderson import Anderson
 from fantope.solvers.scaled_splitting.iteration import PlainSplitting, Splitting
 from fantope.solvers.scaled_splitting.metric import Metric
 from fantope.solvers.scaled_splitting.recovery import Recovery, completed, rounded
-from fantope.solvers.scaled_splitting.subproblem import Subproblem
 
 
 def sparse_and_low_rank(p=60, rank=20):
@@ -64,9 +66,9 @@ def test_what_is_right_already_is_left_alone():
 def test_rounding(values, d, n_full, expected):
     p = len(values)
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((p, p)))[0]
-    vectors, weights = rounded((Q * values) @ Q.T, d, n_full)
-    np.testing.assert_allclose(weights[weights > 1e-12], expected, atol=1e-12)
-    assert fantope_distance((vectors.T * weights) @ vectors, d) < 1e-12
+    X = rounded((Q * values) @ Q.T, d, n_full)
+    np.testing.assert_allclose(X.weights[X.weights > 1e-12], expected, atol=1e-12)
+    assert fantope_distance((X.vectors.T * X.weights) @ X.vectors, d) < 1e-12
     with pytest.raises(FloatingPointError, match="not finite"):
         rounded(np.full((2, 2), np.nan), 1, 0)
 
@@ -89,13 +91,11 @@ def test_a_claim_is_proven_or_refused():
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_completed_answer_is_better_where_zeros_are_what_is_missing(plain):
     Z = simulate(60, 80).Z
-    problem = Subproblem(Z.T @ Z / 60, 2, 0.35, 60.0)
-    warm = Warm.cold(problem)
-    exact = ScaledSplitting().solve(problem, warm, warm.Y.diagonal(), 1e-8)
-    assert exact.met
-    warm = Warm.cold(problem)
-    ScaledSplitting().solve(problem, warm, warm.Y.diagonal(), 100 * problem.tolerance)
-    schedule = Schedule()
+    problem = Problem(Z.T @ Z / 60, 2, L1SquaredLr(0.35, 60.0, conjugate_exponent(80)))
+    tolerance, cold, schedule = theorem_tolerance(problem.penalty), Warm.cold(problem), Schedule()
+    exact, _ = solve_warm(ScaledSplitting(cold, cold.Y.diagonal(), 1e-8), problem, 2000)
+    assert exact.dual_bound - exact.objective <= 1e-8
+    _, warm = solve_warm(ScaledSplitting(cold, cold.Y.diagonal(), 100 * tolerance), problem)
     if plain:
         run = PlainSplitting(problem, warm, Metric.plain(problem, schedule), schedule)
     else:
@@ -106,14 +106,15 @@ def test_a_completed_answer_is_better_where_zeros_are_what_is_missing(plain):
         run.advance()
     run.evaluate(True)
     here = Recovery(run)
-    simple, whole = here.feasible(problem.tolerance, False), here.feasible(problem.tolerance, True)
+    simple, whole = here.feasible(tolerance, False), here.feasible(tolerance, True)
     assert (run.Y == 0.0).mean() > 0.3
     assert exact.objective - 1e-9 <= here.claim
-    lost, lost_simple = exact.objective - whole.objective, exact.objective - simple.objective
+    lost, lost_simple = (exact.objective - problem.objective(each) for each in (whole, simple))
     assert -1e-8 <= lost < 0.7 * lost_simple
     for found in (simple, whole):
-        assert fantope_distance(found.X, 2) < 1e-10
-        assert here.proven(found).gap == pytest.approx(here.claim - found.objective, abs=0.1 * problem.tolerance)
+        assert fantope_distance((found.vectors.T * found.weights) @ found.vectors, 2) < 1e-10
+        certificate = certify(problem, found, here.dual, 0.0, tolerance)
+        assert certificate.dual_bound == pytest.approx(here.claim, abs=0.1 * tolerance)
 
 
 def test_the_number_of_threads_changes_no_bit():

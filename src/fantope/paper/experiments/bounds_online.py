@@ -19,7 +19,7 @@ from fantope.paper.theory import (
     online_t_error,
     online_t_regret,
 )
-from fantope.prox.squared_lr import lr_norm
+from fantope.penalties.squared_lr import lr_norm
 from fantope.simulation import Simulation
 from fantope.typing import Array
 

@@ -7,6 +7,6 @@
 
 from fantope.solvers.scaled_splitting.metric import Warm
 from fantope.solvers.scaled_splitting.schedule import Schedule
-from fantope.solvers.scaled_splitting.solver import ScaledSplitting
+from fantope.solvers.scaled_splitting.solver import ScaledSplitting, solve_warm
 
-__all__ = ["ScaledSplitting", "Schedule", "Warm"]
+__all__ = ["ScaledSplitting", "Schedule", "Warm", "solve_warm"]

@@ -22,13 +22,13 @@ import numpy as np
 
 from fantope.kernels.scaled_splitting.passes import dual_matrix, loss_on_zeros, reflect, root_slopes
 from fantope.kernels.triangle import diagonal, pack, unpack
-from fantope.prox.squared_lr import solve_norm
+from fantope.penalties.squared_lr import solve_norm
+from fantope.problem.problem import Problem
 from fantope.solvers.scaled_splitting.anderson import Anderson
 from fantope.solvers.scaled_splitting.cap import Cap
-from fantope.solvers.scaled_splitting.metric import Metric, Warm
+from fantope.solvers.scaled_splitting.metric import Metric, Warm, norms_of
 from fantope.solvers.scaled_splitting.projections import ConeProjection, FantopeProjection
 from fantope.solvers.scaled_splitting.schedule import Schedule
-from fantope.solvers.scaled_splitting.subproblem import Subproblem
 from fantope.typing import AnyArray, Array
 
 
@@ -47,9 +47,9 @@ class Splitting:
 
     plain = False
 
-    def __init__(self, problem: Subproblem, warm: Warm, metric: Metric, schedule: Schedule) -> None:
+    def __init__(self, problem: Problem, warm: Warm, metric: Metric, schedule: Schedule) -> None:
         p = len(problem.S)
-        self.problem, self.metric, self.schedule = problem, metric, schedule
+        self.problem, self.norms, self.metric, self.schedule = problem, norms_of(problem), metric, schedule
         theta, P = self._multipliers(warm)
         self.cap = Cap(P, metric, schedule)
         self.norm, self.shift = warm.norm, theta / metric.rho  # ‖Y‖_{r,r}; the trace's multiplier, in the metric
@@ -103,14 +103,14 @@ class Splitting:
         self.lost = not self.size <= self.schedule.lost * self._least
 
     def _prox(self, accuracy: float, trace: float | None) -> None:
-        problem, rho = self.problem, self.metric.rho
+        norms, rho = self.norms, self.metric.rho
         self.norm, self.shift, _ = solve_norm(
             self._z,
             self.Y,
             self.metric.scale,
-            1.0 / (rho * math.sqrt(problem.t)),
-            problem.r,
-            problem.alpha / rho,
+            1.0 / (rho * math.sqrt(norms.t)),
+            norms.r,
+            norms.alpha / rho,
             self.norm,
             min(max(accuracy * self.size, 1e-13), 1e-3),
             trace,
@@ -153,14 +153,14 @@ class Splitting:
 
     def loss_on_zeros(self, X: Array, D: Array) -> float:
         """Return what X loses where Y is zero and X is not."""
-        problem = self.problem
-        c = self.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
-        return float(loss_on_zeros(X, self.Y, D, problem.alpha, c, problem.r))
+        norms = self.norms
+        c = self.norm ** (2.0 - norms.r) / math.sqrt(norms.t)
+        return float(loss_on_zeros(X, self.Y, D, norms.alpha, c, norms.r))
 
     def root_slopes(self) -> AnyArray:
         """Return the roots of the derivative of Y by z, zero where Y is, in single precision."""
         slopes = np.empty(self.X.shape, np.float32)
-        threshold, m = self.problem.alpha / self.metric.rho, 1.0 / (self.problem.r - 1.0)
+        threshold, m = self.norms.alpha / self.metric.rho, 1.0 / (self.norms.r - 1.0)
         root_slopes(self.metric.scale, self._z, self.Y, threshold, self.shift, m, slopes)
         return slopes
 

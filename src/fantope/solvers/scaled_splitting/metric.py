@@ -7,12 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.prox.squared_lr import lr_norm
+from fantope.penalties.squared_lr import L1SquaredLr, lr_norm
+from fantope.problem.problem import Problem
 from fantope.solvers.scaled_splitting.schedule import Schedule
-from fantope.solvers.scaled_splitting.subproblem import Subproblem
 from fantope.typing import Array
 
 SAMPLE = 10_000  # non-zeros from which the median curvature is taken
+
+
+def norms_of(problem: Problem) -> L1SquaredLr:
+    """Return the penalty, which must be Online-P's."""
+    if not isinstance(problem.penalty, L1SquaredLr):
+        raise TypeError(f"this solver needs the penalty L1SquaredLr, got {problem.penalty!r}.")
+    return problem.penalty
 
 
 @dataclass
@@ -47,13 +54,13 @@ class Warm:
     step: float = Schedule.least_step
 
     @classmethod
-    def cold(cls, problem: Subproblem) -> Warm:
+    def cold(cls, problem: Problem) -> Warm:
         """Start from the multiple of S that has the right trace; S must not be zero."""
-        S, d = problem.S, problem.n_components
+        S, d, norms = problem.S, problem.n_components, norms_of(problem)
         Y = S * (d / S.trace())
-        norm = lr_norm(Y, problem.r)
-        slope = norm ** (2.0 - problem.r) / math.sqrt(problem.t) * np.abs(Y) ** (problem.r - 1.0)
-        D = np.sign(Y) * (problem.alpha + slope)
+        norm = lr_norm(Y, norms.r)
+        slope = norm ** (2.0 - norms.r) / math.sqrt(norms.t) * np.abs(Y) ** (norms.r - 1.0)
+        D = np.sign(Y) * (norms.alpha + slope)
         return cls(Y, D, float(np.vdot(S - D, Y)) / d, np.zeros((len(S), d)), norm)
 
 
@@ -78,20 +85,21 @@ class Metric:
     expected: Array
 
     @classmethod
-    def plain(cls, problem: Subproblem, schedule: Schedule) -> Metric:
+    def plain(cls, problem: Problem, schedule: Schedule) -> Metric:
         """Return the metric that treats all entries alike."""
         ones = np.ones(len(problem.S))
         return cls(ones, np.outer(ones, ones), schedule.plain_step * float(problem.S.trace()), ones)
 
     @classmethod
-    def following(cls, problem: Subproblem, warm: Warm, expected: Array, schedule: Schedule) -> Metric:
+    def following(cls, problem: Problem, warm: Warm, expected: Array, schedule: Schedule) -> Metric:
         """Return the metric in which the curvature of most entries is within a small factor of ρ."""
-        scale = np.maximum(expected / expected.mean(), schedule.floor) ** ((2.0 - problem.r) / 4.0)
+        norms = norms_of(problem)
+        scale = np.maximum(expected / expected.mean(), schedule.floor) ** ((2.0 - norms.r) / 4.0)
         some = np.flatnonzero(warm.Y)
         some = some[:: 1 + len(some) // SAMPLE]
         row, column = np.divmod(some, len(scale))
-        curvature = np.abs(warm.Y.ravel()[some]) ** (problem.r - 2.0) * (scale[row] * scale[column]) ** 2
-        curvature *= (problem.r - 1.0) * warm.norm ** (2.0 - problem.r) / math.sqrt(problem.t)
+        curvature = np.abs(warm.Y.ravel()[some]) ** (norms.r - 2.0) * (scale[row] * scale[column]) ** 2
+        curvature *= (norms.r - 1.0) * warm.norm ** (2.0 - norms.r) / math.sqrt(norms.t)
         return cls(scale, np.outer(scale, scale), warm.step * float(np.median(curvature)), expected)
 
     def off(self, diagonal: Array, floor: float) -> float:

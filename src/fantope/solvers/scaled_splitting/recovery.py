@@ -12,17 +12,15 @@ where W is zero where Y is: a few steps of conjugate gradients for Λ.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import scipy.linalg
 
 from fantope.kernels.scaled_splitting.products import masked_congruence
 from fantope.kernels.triangle import unpack
-from fantope.problem.certificate import claimed_bound, dual_bound
+from fantope.problem.dual import PenalisedDual
+from fantope.problem.projection import Factors
 from fantope.solvers.scaled_splitting.iteration import Splitting
 from fantope.solvers.scaled_splitting.schedule import Schedule
-from fantope.solvers.scaled_splitting.subproblem import Certified
 from fantope.typing import AnyArray, Array
 
 
@@ -40,35 +38,30 @@ class Recovery:
         The part of it where Y is not zero.
     claim : float
         What the optimum cannot exceed, up to rounding.
+    dual : PenalisedDual
+        The dual point, with the claim.
     """
 
     def __init__(self, run: Splitting) -> None:
-        problem, self.run = run.problem, run
-        self.M = run.dual_point()
-        self.penalty = problem.penalty(self.M)
+        problem, d, self._run = run.problem, run.problem.n_components, run
+        M = run.dual_point()
+        value = run.norms.dual_value_of(problem.S, M)
         X = run.X * run.metric.units
         trace = float(X.trace())
-        X *= problem.n_components / trace if trace > 0.0 else 1.0
-        self.loss = self.penalty + float(np.vdot(self.M, X)) - problem.objective(X)
-        self.off_zeros = max(self.loss - run.loss_on_zeros(X, problem.S - self.M), 1e-300)
-        self.claim = problem.n_components * run.level + float((run.lift**2).sum()) + self.penalty
+        X *= d / trace if trace > 0.0 else 1.0
+        self.loss = value + float(np.vdot(M, X)) - (float(np.vdot(problem.S, X)) - run.norms.value(X))
+        self.off_zeros = max(self.loss - run.loss_on_zeros(X, problem.S - M), 1e-300)
+        self.dual = PenalisedDual(M, value, (run.level, run.lift))
+        self.claim = d * run.level + float((run.lift**2).sum()) + value
 
-    def feasible(self, tolerance: float, complete: bool) -> Certified:
-        """Return a point of the Fantope, from X or from Y completed, with no bound yet."""
-        run, d, X = self.run, self.run.problem.n_components, self.run.X
+    def feasible(self, tolerance: float, complete: bool) -> Factors:
+        """Return a point of the Fantope, from X or from Y completed."""
+        run, X = self._run, self._run.X
         if complete:
             X = completed(unpack(run.Y, len(X)), X, run.null, run.root_slopes(), run.schedule)
         excess = np.linalg.svd(run.lift, compute_uv=False) ** 2
         n_full = int(np.count_nonzero(excess > run.schedule.full * tolerance))
-        return Certified.of(run.problem, *rounded(X * run.metric.units, d, n_full), tolerance)
-
-    def proven(self, found: Certified) -> Certified:
-        """Return ``found`` with the bound that M gives."""
-        slack, problem = self.run.schedule.slack * found.tolerance, self.run.problem
-        bound = claimed_bound(self.M, self.run.level, self.run.lift, slack)
-        if bound is None:
-            bound = dual_bound(self.M, problem.n_components, slack=slack, below=found.objective)
-        return replace(found, bound=bound + self.penalty, dual=problem.S - self.M)
+        return rounded(X * run.metric.units, run.problem.n_components, n_full)
 
 
 def completed(Y: Array, X: Array, null: AnyArray, weights: AnyArray, schedule: Schedule) -> Array:
@@ -98,8 +91,8 @@ def completed(Y: Array, X: Array, null: AnyArray, weights: AnyArray, schedule: S
     return Y + 0.5 * (E + E.T)[:p, :p]
 
 
-def rounded(X: Array, n_components: int, n_full: int) -> tuple[Array, Array]:
-    """Return eigenvectors (rows) and weights of a point of the Fantope near X.
+def rounded(X: Array, n_components: int, n_full: int) -> Factors:
+    """Return a point of the Fantope near X.
 
     Negative eigenvalues go, the ``n_full`` largest become 1, and the rest is scaled to the trace that is left: unlike
     the nearest point, which may add to all eigenvalues alike, this one keeps the null space of X.
@@ -123,4 +116,4 @@ def rounded(X: Array, n_components: int, n_full: int) -> tuple[Array, Array]:
     else:
         weights[n_full:] = 0.0
     used = int(np.count_nonzero(weights))
-    return np.ascontiguousarray(V[:, ::-1][:, :used].T), weights[:used]
+    return Factors(np.arange(len(X)), np.ascontiguousarray(V[:, ::-1][:, :used].T), weights[:used])

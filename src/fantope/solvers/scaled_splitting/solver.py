@@ -7,11 +7,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from fantope.problem.certificate import SLACK
+from fantope.problem.problem import Problem
+from fantope.solvers.base import Candidate, Start
+from fantope.solvers.iterate import Run, iterate
 from fantope.solvers.scaled_splitting.iteration import PlainSplitting, Splitting
 from fantope.solvers.scaled_splitting.metric import Metric, Warm
 from fantope.solvers.scaled_splitting.recovery import Recovery, rounded
 from fantope.solvers.scaled_splitting.schedule import Schedule
-from fantope.solvers.scaled_splitting.subproblem import Certified, Subproblem
 from fantope.typing import Array
 
 
@@ -48,8 +51,6 @@ class SplittingState:
 
     run: Splitting
     warm: Warm
-    begin: Warm
-    tolerance: float
     pace: Pace
     n_iter: int = 0
     decomposed: bool = False
@@ -58,36 +59,48 @@ class SplittingState:
 
 @dataclass(frozen=True)
 class ScaledSplitting:
-    """Splitting in a metric that follows X's rows, to a certified gap.
+    """Splitting in a metric that follows X's rows.
 
     Parameters
     ----------
+    warm : Warm
+        Where to start.
+    expected : (p,) array
+        A guess of the diagonal of X: it sets the metric. A bad one costs iterations, nothing else. Where the metric
+        does not lead to a certificate, the iteration goes on in the plain one.
+    tolerance : float
+        Absolute gap at which an answer is good enough to be offered.
     schedule : Schedule
     """
 
+    warm: Warm
+    expected: Array
+    tolerance: float
     schedule: Schedule = field(default_factory=Schedule)
+    name: str = "scaled-splitting"
+    max_iter: int = 5000
+    check_every: int = 1
 
-    def init(self, problem: Subproblem, warm: Warm, expected: Array, tolerance: float) -> SplittingState:
-        """Return the state before the first iteration; ``warm`` is updated in place."""
-        begin, schedule = replace(warm), self.schedule
-        run = self._plain(problem, warm) if warm.plain else self._scaled(problem, warm, expected)
-        warm.plain = max(warm.plain - 1, 0)
-        return SplittingState(run, warm, begin, tolerance, Pace(schedule))
+    def init(self, problem: Problem, start: Start | None, tol: float) -> SplittingState:
+        """Return the state before the first iteration."""
+        warm = replace(self.warm, plain=max(self.warm.plain - 1, 0))
+        run = self._plain(problem, warm) if self.warm.plain else self._scaled(problem, warm, self.expected)
+        return SplittingState(run, warm, Pace(self.schedule))
 
-    def _plain(self, problem: Subproblem, warm: Warm) -> PlainSplitting:
+    def _plain(self, problem: Problem, warm: Warm) -> PlainSplitting:
         return PlainSplitting(problem, warm, Metric.plain(problem, self.schedule), self.schedule)
 
-    def _scaled(self, problem: Subproblem, warm: Warm, expected: Array) -> Splitting:
+    def _scaled(self, problem: Problem, warm: Warm, expected: Array) -> Splitting:
         return Splitting(problem, warm, Metric.following(problem, warm, expected, self.schedule), self.schedule)
 
-    def step(self, problem: Subproblem, state: SplittingState, budget: int) -> int:
+    def step(self, problem: Problem, state: SplittingState, budget: int) -> int:
         """Go on to the next iterate and evaluate it."""
         if state.n_iter > 0 and not state.run.lost:
             self._advance(problem, state)
         state.n_iter += 1
         state.last = budget == 1
         if not state.run.plain and (state.run.lost or state.n_iter > self.schedule.give_up):
-            state.run, state.warm.plain = self._plain(problem, state.begin), self.schedule.rest
+            state.run, state.warm.plain = self._plain(problem, self.warm), self.schedule.rest
             state.pace = Pace(self.schedule, state.pace.n_decompositions)
         run, pace = state.run, state.pace
         state.decomposed = pace.decomposes(run.size, run.plain or state.last)
@@ -96,7 +109,7 @@ class ScaledSplitting:
             pace.at_decomposition = run.size
         return 1
 
-    def _advance(self, problem: Subproblem, state: SplittingState) -> None:
+    def _advance(self, problem: Problem, state: SplittingState) -> None:
         """Advance in the same metric, or set it anew where X is known better than when it was chosen."""
         run, schedule = state.run, self.schedule
         due = state.n_iter == schedule.review or (
@@ -110,58 +123,45 @@ class ScaledSplitting:
         state.run = self._scaled(problem, state.warm, expected)
         state.pace.look_below, state.pace.inner_left = math.inf, 0
 
-    def candidate(self, problem: Subproblem, state: SplittingState) -> Certified | None:
-        """Return an answer where one is expected: with a bound if that is expected to meet the tolerance."""
-        run, pace, tolerance, last = state.run, state.pace, state.tolerance, state.last
-        if not state.decomposed or run.lost:
-            return None
+    def candidate(self, problem: Problem, state: SplittingState) -> Candidate:
+        """Return an answer where one is expected, with a dual point where that is expected to prove it good enough."""
+        run, pace, tolerance, last = state.run, state.pace, self.tolerance, state.last
+        nothing = Candidate(None, None, problem.size)
+        if run.lost and run.plain:
+            raise FloatingPointError("the iterates are not finite")
         # A gap is never far below the square of the residual, in the metric: no use looking before.
         promising = run.plain or run.metric.rho * run.size**2 <= tolerance
-        if not (last or (promising and state.n_iter > 1 and run.size <= pace.look_below)):
-            return None
-        here, slack = Recovery(run), self.schedule.slack
-        direct = here.loss / ((1.0 - 2.0 * slack) * tolerance)
+        due = last or (promising and state.n_iter > 1 and run.size <= pace.look_below)
+        if run.lost or not (state.decomposed and due):
+            return nothing
+        here = Recovery(run)
+        direct = here.loss / ((1.0 - 2.0 * SLACK) * tolerance)
         ready = min(direct, here.off_zeros * state.warm.excess / (self.schedule.good * tolerance))
-        found = None
+        found = nothing
         if ready <= 1.0 or last:
-            found = here.feasible(tolerance, complete=direct > 1.0)
-            if last:
-                found = max(found, here.feasible(tolerance, complete=False), key=lambda each: each.objective)
-            hoped = here.claim - found.objective
-            if hoped <= (1.0 - slack) * tolerance or last:
-                found = here.proven(found)
+            trials = [here.feasible(tolerance, complete) for complete in {direct > 1.0, direct > 1.0 and not last}]
+            X, objective = max(((each, problem.objective(each)) for each in trials), key=lambda pair: pair[1])
+            hoped = here.claim - objective
+            worth = hoped <= (1.0 - SLACK) * tolerance or last
+            found = Candidate(X, here.dual if worth else None, problem.size)
             if direct > 1.0:
                 state.warm.excess = min(max(hoped / here.off_zeros, 1.0), 10.0)
             ready = max(ready, hoped / tolerance)
         pace.looked(run.size, ready)
         return found
 
-    def leave(self, state: SplittingState) -> None:
-        """Write what the next subproblem starts from into the ``warm`` of :meth:`init`."""
+    def leave(self, state: SplittingState) -> Warm:
+        """Return what the next subproblem starts from."""
         if state.run.lost:
-            vars(state.warm).update(vars(state.begin))
-        else:
-            state.run.leave(state.warm)
-            state.warm.step = state.run.balanced(state.warm.step)
+            return self.warm
+        state.run.leave(state.warm)
+        state.warm.step = state.run.balanced(state.warm.step)
+        return state.warm
 
-    def solve(
-        self, problem: Subproblem, warm: Warm, expected: Array, tolerance: float, *, max_iter: int = 2000
-    ) -> Certified:
-        """Solve to a certified gap of ``tolerance``; ``warm`` is updated in place.
 
-        ``expected`` is a guess of the diagonal of X: it sets the metric. A bad one costs iterations, nothing else.
-        Where the metric does not lead to a certificate, the iteration goes on in the plain one.
-        """
-        state = self.init(problem, warm, expected, tolerance)
-        best: Certified | None = None
-        while state.n_iter < max_iter and not (state.run.plain and state.run.lost):
-            self.step(problem, state, max_iter - state.n_iter)
-            found = self.candidate(problem, state)
-            if found is not None and (best is None or found.gap <= best.gap):
-                best = found
-                if best.met:
-                    break
-        self.leave(state)
-        if best is None:
-            best = Certified.of(problem, *rounded(state.begin.Y, problem.n_components, 0), tolerance)
-        return replace(best, n_iter=state.n_iter)
+def solve_warm(solver: ScaledSplitting, problem: Problem, max_iter: int | None = None) -> tuple[Run, Warm]:
+    """Solve to the solver's tolerance; return the run, which has an X in any case, and where the next one may start."""
+    run = iterate(solver, problem, tol=0.0, absolute=solver.tolerance, max_iter=max_iter)
+    if run.X is None:
+        run.offer(problem, rounded(solver.warm.Y, problem.n_components, 0))
+    return run, solver.warm if run.state is None else solver.leave(run.state)

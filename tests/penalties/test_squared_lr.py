@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 from fantope.kernels.triangle import pack, unpack
-from fantope.prox.squared_lr import lr_norm, mirror_exponent, prox_squared_lr, solve_norm
+from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent, lr_norm, prox_squared_lr, solve_norm
 
 
 def coordinate_descent(V, weight, r, threshold=0.0, sweeps=400):
@@ -31,6 +31,10 @@ def coordinate_descent(V, weight, r, threshold=0.0, sweeps=400):
     return (np.sign(V.ravel()) * y).reshape(V.shape)
 
 
+def exponent(p):
+    return L1SquaredLr(0.0, 1.0, conjugate_exponent(p)).r
+
+
 def symmetric(rng, p):
     V = rng.standard_normal((p, p))
     return V + V.T
@@ -40,7 +44,7 @@ def symmetric(rng, p):
 @pytest.mark.parametrize("weight", [1e-2, 1.0, 30.0])
 @pytest.mark.parametrize("threshold", [0.0, 0.4])
 def test_entries_satisfy_their_equation(p, weight, threshold):
-    V, r = symmetric(np.random.default_rng(p), p), mirror_exponent(p)
+    V, r = symmetric(np.random.default_rng(p), p), exponent(p)
     found = prox_squared_lr(V, weight, r, threshold=threshold)
     Y, N = found.Y, lr_norm(found.Y, r)
     assert found.norm == pytest.approx(N, rel=1e-13)
@@ -85,7 +89,7 @@ def test_against_a_generic_solver():
 )
 @settings(max_examples=40, deadline=None)
 def test_tiny_and_huge_inputs_scale_along(scale, weight, p):
-    V, r = symmetric(np.random.default_rng(p), p), mirror_exponent(max(p, 30))
+    V, r = symmetric(np.random.default_rng(p), p), exponent(max(p, 30))
     small = prox_squared_lr(V, weight, r).Y
     np.testing.assert_allclose(prox_squared_lr(V * scale, weight, r).Y / scale, small, rtol=1e-9, atol=1e-12)
 
@@ -105,7 +109,7 @@ def test_nothing_left_and_not_finite():
 @pytest.mark.parametrize("p", [5, 12, 60])
 def test_in_a_metric_with_a_trace_the_result_is_stationary(p):
     rng = np.random.default_rng(p)
-    r, weight, threshold, trace = mirror_exponent(p), 0.3, 0.2, 1.7
+    r, weight, threshold, trace = exponent(p), 0.3, 0.2, 1.7
     V = rng.standard_normal((p, p))
     V, scale, packed = V + V.T, np.exp(rng.standard_normal(p)), np.empty(p * (p + 1) // 2)
     norm, shift, _ = solve_norm(pack(V), packed, scale, weight, r, threshold, 1.0, 1e-14, trace)
@@ -120,3 +124,18 @@ def test_in_a_metric_with_a_trace_the_result_is_stationary(p):
     slope = weight * norm ** (2 - r) * np.abs(X) ** (r - 1) + threshold
     np.testing.assert_allclose((smooth + slope * np.sign(X))[used], 0.0, atol=1e-8 * np.abs(V / units).max())
     assert (np.abs(smooth[~used]) <= threshold * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("p", [5, 40])
+@pytest.mark.parametrize("step", [0.05, 2.0])
+def test_value_prox_and_dual_value_belong_together(p, step):
+    rng = np.random.default_rng(p)
+    penalty, A = L1SquaredLr(0.3, 7.0, conjugate_exponent(p)), symmetric(rng, p)
+    X = penalty.prox(A, step)
+    D = (A - X) / step
+    # D is a subgradient at X: Fenchel's inequality is an equality there, and nowhere else.
+    assert penalty.value(X) + penalty.dual_value(D) == pytest.approx((D * X).sum(), rel=1e-9)
+    for other in (symmetric(rng, p), 0.5 * X):
+        assert penalty.value(other) + penalty.dual_value(D) > (D * other).sum()
+    assert penalty.scaled(0.1).value(X) < penalty.value(X) == penalty.restrict(np.arange(p)).value(X)
+    assert penalty.excess(D) < 0.0 and penalty.clip(D) is D and not penalty.excess(np.full((2, 2), np.nan)) <= 0.0

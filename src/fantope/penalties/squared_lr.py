@@ -1,33 +1,41 @@
-"""The prox of the squared ℓ_{r,r} norm, with or without an ℓ₁ term, by one scalar unknown."""
+"""The ℓ₁ norm plus the squared ℓ_{r,r} norm, Online-P's penalty; its prox by one scalar unknown.
+
+With 1/r + 1/q = 1 and W = D − clip(D, ±alpha),
+
+    Ω(X) = alpha‖X‖₁ + ‖X‖²_{r,r}/(2√t),   Ω*(D) = (√t/2)‖W‖²_{q,q}:
+
+⟨W, X⟩ ≤ ‖W‖_q‖X‖_r ≤ (√t/2)‖W‖²_q + ‖X‖²_r/(2√t).
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
-from fantope.kernels.squared_lr import entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
+from fantope.kernels.squared_lr import dual_power_sum, entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
 from fantope.kernels.triangle import diagonal, pack, unpack
-from fantope.typing import Array
+from fantope.penalties.base import Penalty
+from fantope.typing import Array, IntArray
 
 MAX_ROUNDS = 100  # norm evaluations; Newton takes three to six, bisection alone would take fifty
 
 
-def mirror_exponent(p: int) -> float:
-    """Return the exponent r of Online-P for p variables: log p/(log p − 1), and 2 below p = e².
+def conjugate_exponent(p: int) -> float:
+    """Return the q of Online-P for p variables, log p, and 2 below p = e²; r = q/(q − 1).
 
-    The paper's formula leaves (1, 2], where ‖·‖²_r is strongly convex, for p ≤ 7; r = 2 keeps its constant β there,
-    since then ‖X‖₁ ≤ p‖X‖₂ ≤ e²‖X‖₂.
+    With log p below 2, r would leave (1, 2], where ‖·‖²_r is strongly convex; r = 2 keeps its constant β there, since
+    then ‖X‖₁ ≤ p‖X‖₂ ≤ e²‖X‖₂.
 
     Examples
     --------
-    >>> round(mirror_exponent(400), 4), mirror_exponent(5)
-    (1.2003, 2.0)
+    >>> round(conjugate_exponent(400), 4), conjugate_exponent(5)
+    (5.9915, 2.0)
     """
-    q = max(math.log(p), 2.0)
-    return q / (q - 1.0)
+    return max(math.log(p), 2.0)
 
 
 def lr_norm(X: Array, r: float) -> float:
@@ -44,6 +52,78 @@ def lr_norm(X: Array, r: float) -> float:
     if 1e-100 < scale < 1e100:
         return float(lr_power_sum(X, r)[0] ** (1.0 / r))
     return scale * float(lr_power_sum(X / scale, r)[0] ** (1.0 / r))
+
+
+@dataclass(frozen=True)
+class L1SquaredLr(Penalty):
+    """Ω(X) = alpha‖X‖₁ + ‖X‖²_{r,r}/(2√t).
+
+    Parameters
+    ----------
+    alpha : float
+    t : float
+        The (effective) number of samples.
+    q : float
+        The conjugate exponent, 2 or larger: 1/r + 1/q = 1. :func:`conjugate_exponent` is the paper's.
+
+    Examples
+    --------
+    >>> penalty = L1SquaredLr(0.5, 4.0, 2.0)
+    >>> penalty.value(np.array([[1.0, -1.0], [-1.0, 1.0]])), round(penalty.dual_value(np.eye(2)), 9)
+    (3.0, 0.5)
+    """
+
+    alpha: float
+    t: float
+    q: float
+
+    @property
+    def r(self) -> float:
+        """Exponent of the norm."""
+        return self.q / (self.q - 1.0)
+
+    @property
+    def strong_convexity(self) -> float:
+        """The β of the paper: ‖·‖²_{r,r}/2 is β-strongly convex in the ℓ₁ norm."""
+        return math.exp(-4.0) / (self.q - 1.0)
+
+    def scaled(self, alpha: float) -> Self:
+        """Return the penalty with another alpha."""
+        return replace(self, alpha=alpha)
+
+    def restrict(self, rows: IntArray) -> Self:
+        """Return the penalty itself: it is the same for any variables."""
+        return self
+
+    def check(self, size: int) -> None:
+        """Accept any number of variables."""
+
+    def value(self, X: Array) -> float:
+        """Return Ω(X) of a symmetric X."""
+        power, norm = lr_power_sum(X, self.r)
+        return float(self.alpha * norm + power ** (2.0 / self.r) / (2.0 * math.sqrt(self.t)))
+
+    def prox(self, A: Array, step: float) -> Array:
+        """Return the X that minimises ``step``·Ω(X) + ½‖X − A‖²."""
+        return prox_squared_lr(A, step / math.sqrt(self.t), self.r, threshold=step * self.alpha).Y
+
+    def clip(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> Array:
+        """Return ``U``: Ω* is finite everywhere."""
+        return U
+
+    def excess(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> float:
+        """Return −∞, or NaN if U is not finite: Ω* is finite everywhere."""
+        return -math.inf if np.isfinite(U).all() else math.nan
+
+    def dual_value(self, D: Array) -> float:
+        """Return an upper bound of Ω*(D), by no more than rounding, of a symmetric D."""
+        return self.dual_value_of(D, np.zeros_like(D))
+
+    def dual_value_of(self, S: Array, M: Array) -> float:
+        """Return the same for D = S − M; M is replaced by S − D, from which it differs by rounding."""
+        total = dual_power_sum(S, M, self.alpha, self.q)
+        # The sum of p² powers is exact to p²·u relatively, the square root's share of it far less.
+        return float(0.5 * math.sqrt(self.t) * total ** (2.0 / self.q) * (1.0 + 1e-12))
 
 
 @dataclass(frozen=True)
