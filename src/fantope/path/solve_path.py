@@ -5,18 +5,20 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fantope.operators import Covariance, DenseCovariance
+from fantope.operators import Covariance
+from fantope.path.walk import Walk
 from fantope.penalties import Entrywise, Penalty
 from fantope.penalties.l1 import as_penalty
-from fantope.problem.decomposition import common_graph, component_labels, decompose, largest_alpha
+from fantope.problem.decomposition import largest_alpha
 from fantope.solvers import Solution
 from fantope.solvers.base import Solver
 from fantope.solvers.result import Record
-from fantope.solvers.solve import Interrupted, choose_solver, solve_parts
+from fantope.solvers.solve import Interrupted, choose_solver
 from fantope.solvers.validation import (
     check_covariance,
     check_max_iter,
@@ -35,7 +37,7 @@ GRID_RATIO = 0.1  # of an automatic grid's smallest to its largest alpha
 
 @dataclass(frozen=True)
 class Path:
-    """Certified solutions by falling alpha.
+    """Certified solutions by descending alpha.
 
     Attributes
     ----------
@@ -49,7 +51,7 @@ class Path:
 
     @property
     def alphas(self) -> Array:
-        """(k,) penalties, falling."""
+        """(k,) penalties, in descending order."""
         return np.array([solution.alpha for solution in self.solutions])
 
     @property
@@ -121,8 +123,8 @@ def solve_path(
     S : (p, p) array or covariance operator
     n_components : int
     alphas : sequence of float, optional
-        Solved in falling order. By default ``n_alphas`` values, evenly spaced on a log scale from ``alpha_max`` down to
-        a tenth of it.
+        Solved in descending order. By default ``n_alphas`` values, evenly spaced on a log scale from ``alpha_max``
+        down to a tenth of it.
     penalty : Penalty, optional
         Ω of :mod:`fantope.penalties`; each alpha takes the place of its own. By default the ℓ₁ norm.
     n_alphas : int, default 30
@@ -161,10 +163,13 @@ def solve_path(
         max_variables = DEFAULT_MAX_VARIABLES
     shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
     grid = _grid(covariance, shape, alphas, n_alphas)
+    walk = Walk(covariance, d, tol, penalty=shape, solver=chosen, max_iter=max_iter)
     solutions: list[Solution] = []
     interrupted = False
     try:
-        for solution in walk(covariance, d, shape, grid, tol, max_iter, chosen, callback):
+        for alpha in map(float, grid):
+            report = None if callback is None else partial(callback, alpha)
+            solution = walk.solve(alpha, ahead=float(grid[-1]), callback=report)
             if max_variables is not None and len(solution.support) > max_variables and solutions:
                 break
             solutions.append(solution)
@@ -181,33 +186,8 @@ def solve_path(
     return Path(tuple(solutions), interrupted)
 
 
-def walk(
-    S: Covariance,
-    n_components: int,
-    penalty: Entrywise,
-    alphas: Array,
-    tol: float,
-    max_iter: int | None,
-    solver: Solver,
-    callback: Callable[[float, Record], object] | None = None,
-) -> Iterator[Solution]:
-    """Yield the solutions for distinct falling ``alphas``; Ctrl-C and a lack of memory are raised as what they are."""
-    labels_at = _labels(S, penalty.scaled(float(alphas[-1])))
-    last: Solution | None = None
-    for alpha in alphas:
-        report = None if callback is None else _bind(callback, float(alpha))
-        penalty = penalty.scaled(float(alpha))
-        parts = decompose(S, n_components, penalty, labels_at(penalty))
-        last = solve_parts(S, parts, solver, tol, max_iter, init=last, callback=report)
-        yield last
-
-
-def _bind(callback: Callable[[float, Record], object], alpha: float) -> Callable[[Record], object]:
-    return lambda record: callback(alpha, record)
-
-
 def _grid(S: Covariance, penalty: Entrywise, alphas: Any, n_alphas: int) -> Array:
-    """Return the penalties, falling and distinct."""
+    """Return the penalties, distinct and in descending order."""
     if alphas is not None:
         values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]
         if not values:
@@ -217,9 +197,3 @@ def _grid(S: Covariance, penalty: Entrywise, alphas: Any, n_alphas: int) -> Arra
         raise ValueError(f"n_alphas must be a whole number, 1 or larger, got {n_alphas!r}.")
     largest = largest_alpha(S, penalty)
     return largest * np.geomspace(1.0, GRID_RATIO, int(n_alphas)) if largest > 0 else np.zeros(1)
-
-
-def _labels(S: Covariance, smallest: Entrywise) -> Callable[[Entrywise], IntArray]:
-    """Return a function from penalties to components: one scan of the data serves the whole path."""
-    graph = None if isinstance(S, DenseCovariance) else common_graph(S, smallest)
-    return lambda penalty: component_labels(S, penalty, graph)

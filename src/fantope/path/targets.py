@@ -1,4 +1,4 @@
-"""The penalty that meets a wish: about k variables, ‖X‖₁ ≤ s, or a share of the variance that PCA explains.
+"""The penalty that meets a target: about k variables, ‖X‖₁ ≤ s, or a share of the variance that PCA explains.
 
 Each is a search over alpha. ‖X‖₁ falls in alpha, and so, nearly always, do the number of variables and the variance
 explained; every solution on the way is certified and warm-started from the last one, and few of them need a new scan of
@@ -17,16 +17,14 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from fantope.operators import Covariance, DenseCovariance
-from fantope.penalties import L1
+from fantope.operators import Covariance
+from fantope.path.walk import Walk
 from fantope.problem.certificate import relative_gap
-from fantope.problem.decomposition import decompose
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, repair
 from fantope.solvers import Solution, Status
-from fantope.solvers.solve import Interrupted, choose_solver, solve_parts
+from fantope.solvers.solve import Interrupted
 from fantope.solvers.validation import check_covariance, check_n_components, check_nonnegative, check_tol, smallest_tol
-from fantope.typing import IntArray
 
 MAX_SOLVES = 40
 AHEAD = 0.8  # a scan is made for a somewhat smaller alpha than the one at hand: a search goes down by tenths
@@ -170,28 +168,14 @@ def leading_variance(S: Covariance, n_components: int) -> float:
     return float(eigsh(operator, k=n_components, which="LA", v0=start, return_eigenvectors=False).sum())
 
 
-def _labels(S: Covariance) -> Callable[[float], IntArray]:
-    """Return a function from alpha to components that scans the data again only when alpha falls a good deal."""
-    if isinstance(S, DenseCovariance):
-        return S.component_labels
-    graph = None
-
-    def labels_at(alpha: float) -> IntArray:
-        nonlocal graph
-        if graph is None or alpha < graph.alpha:
-            graph = S.graph(AHEAD * alpha)
-        return graph.component_labels(alpha)
-
-    return labels_at
-
-
 def _search(
     S: Covariance, d: int, tol: float, excess: Callable[[Solution], float]
 ) -> tuple[list[Solution], Callable[[Solution], Solution]]:
     """Return all solutions of a search that Ctrl-C may have ended, and a function that marks a solution if it has."""
-    tried: list[Solution] = []
+    walk = Walk(S, d, check_tol(tol, S.size))
+    tried = walk.solutions
     try:
-        _bisect(S, d, check_tol(tol, S.size), excess, tried)
+        _bisect(walk, excess)
     except KeyboardInterrupt as stop:
         # A solution that was under way says little about its alpha; finished ones are better if there are any.
         if not tried and isinstance(stop, Interrupted):
@@ -202,22 +186,18 @@ def _search(
     return tried, lambda solution: solution
 
 
-def _bisect(S: Covariance, d: int, tol: float, excess: Callable[[Solution], float], tried: list[Solution]) -> None:
-    """Bisect on alpha for a change of sign of ``excess``, which is positive for small alphas; all solutions are kept.
+def _bisect(walk: Walk, excess: Callable[[Solution], float]) -> None:
+    """Bisect on alpha for a change of sign of ``excess``, which is positive for small alphas.
 
     Raises
     ------
     KeyboardInterrupt
-        On Ctrl-C; the solutions until then are in ``tried``.
+        On Ctrl-C; the walk has the solutions until then.
     """
-    solver = choose_solver("auto")
-    top = S.largest_off_diagonal()
-    labels_at = _labels(S)
+    top = walk.S.largest_off_diagonal()
 
     def at(alpha: float) -> float:
-        init = min(tried, key=lambda solution: abs(solution.alpha - alpha)) if tried else None
-        tried.append(solve_parts(S, decompose(S, d, L1(alpha), labels_at(alpha)), solver, tol, init=init))
-        return excess(tried[-1])
+        return excess(walk.solve(alpha, ahead=AHEAD * alpha))
 
     high, low = top, top
     if at(high) >= 0 or top == 0:
@@ -230,7 +210,7 @@ def _bisect(S: Covariance, d: int, tol: float, excess: Callable[[Solution], floa
     else:
         at(0.0)
         return
-    while high - low > RESOLUTION * top and len(tried) < MAX_SOLVES:
+    while high - low > RESOLUTION * top and len(walk.solutions) < MAX_SOLVES:
         middle = 0.5 * (low + high)
         found = at(middle)
         if found == 0:

@@ -8,9 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from fantope.path.solve_path import walk
-from fantope.penalties import L1
-from fantope.solvers import ActiveSet
+from fantope.path.walk import Walk
 from fantope.solvers.validation import check_covariance, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
@@ -27,7 +25,7 @@ class CrossValidation:
     Attributes
     ----------
     alphas : (k,) array
-        Falling.
+        In descending order.
     scores : (k, folds) array
         Share of the held-out variance that the components of the other folds explain.
     sizes : (k, folds) array
@@ -71,12 +69,13 @@ def fold_scores(S: Any, explained: Explained, n_components: int, alphas: Array, 
         From (d, p) components to the share of the held-out variance that they explain.
     n_components : int
     alphas : (k,) array
-        Falling.
+        In descending order.
     tol : float
     """
     S = check_covariance(S)
     d, tol = check_n_components(n_components, S.size), check_tol(tol, S.size)
-    path = list(walk(S, d, L1(0.0), alphas, tol, None, ActiveSet()))
+    walk = Walk(S, d, tol)
+    path = [walk.solve(alpha, ahead=alphas[-1]) for alpha in alphas]
     sizes = np.array([len(solution.support) for solution in path], dtype=np.intp)
     return np.array([explained(solution.components) for solution in path]), sizes
 

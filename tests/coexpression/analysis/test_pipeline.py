@@ -5,6 +5,7 @@ import pytest
 from fantope.coexpression import analyse
 from fantope.coexpression.analysis.paths import GroupPath, grid
 from fantope.io import Cache
+from fantope.path.walk import Walk
 
 OPTIONS = {"n_components": 2, "alphas": [0.7, 0.6, 0.5, 0.4], "min_genes": 10, "max_genes": 40, "permutations": 20}
 
@@ -143,15 +144,15 @@ def test_path_stops_where_it_is_of_no_use():
 def test_interrupted_run_goes_on(monkeypatch, tmp_path):
     table, groups = expression()
     store = Cache(tmp_path / "cache", print)
-    original, calls = GroupPath._solve, []
+    original, calls = Walk.solve, []
 
-    def interrupted(self, number):
-        calls.append(number)
+    def interrupted(self, alpha, **options):
+        calls.append(alpha)
         if len(calls) == 6:
             raise KeyboardInterrupt
-        return original(self, number)
+        return original(self, alpha, **options)
 
-    monkeypatch.setattr(GroupPath, "_solve", interrupted)
+    monkeypatch.setattr(Walk, "solve", interrupted)
     with pytest.raises(KeyboardInterrupt):
         analyse(table, groups, store=store, **OPTIONS)
     assert store.n_kept == 5

@@ -12,12 +12,9 @@ from fantope.events import Event, Listener
 from fantope.io.fingerprint import code_fingerprint, fingerprint
 from fantope.io.solutions import pack, unpack
 from fantope.operators import DataCovariance
-from fantope.operators.graph import ThresholdGraph
 from fantope.path import Path
-from fantope.penalties import L1
-from fantope.problem.decomposition import decompose
-from fantope.solvers import ActiveSet, Solution
-from fantope.solvers.solve import solve_parts
+from fantope.path.walk import Walk
+from fantope.solvers import Solution
 from fantope.typing import Array
 
 AHEAD = 8  # alphas that one scan of the data serves: fewer scans against longer ones for penalties never reached
@@ -33,7 +30,7 @@ class GroupPath:
         What S is made from; part of the keys.
     n_components : int
     alphas : sequence of float
-        Falling.
+        In descending order.
     tol : float
     store : Store
     """
@@ -41,14 +38,15 @@ class GroupPath:
     def __init__(
         self, S: DataCovariance, data: Array, n_components: int, alphas: Sequence[float], tol: float, store: Store
     ) -> None:
-        self.S = S
         self.alphas = alphas
-        self.solutions: list[Solution] = []
-        self._d = n_components
-        self._tol = tol
+        self._walk = Walk(S, n_components, tol)
         self._store = store
         self._key = fingerprint(data, n_components, tol, code_fingerprint(__name__))
-        self._graph: tuple[float, ThresholdGraph] | None = None
+
+    @property
+    def solutions(self) -> list[Solution]:
+        """Those so far."""
+        return self._walk.solutions
 
     def advance(self) -> Solution:
         """Solve for the next alpha."""
@@ -57,19 +55,12 @@ class GroupPath:
         # With all alphas so far: a solution starts from the one before it.
         key = f"solution-{fingerprint(self._key, self.alphas[: number + 1])}-{alpha:.10g}"
         kept = self._store.get(key)
-        solution = self._solve(number) if kept is None else unpack(kept, self.S)
-        if kept is None:
-            self._store.put(key, pack(solution))
-        self.solutions.append(solution)
-        return solution
-
-    def _solve(self, number: int) -> Solution:
-        alpha = self.alphas[number]
-        if self._graph is None or self._graph[0] > alpha:
+        if kept is not None:
+            self.solutions.append(unpack(kept, self._walk.S))
+        else:
             ahead = self.alphas[min(number + AHEAD, len(self.alphas)) - 1]
-            self._graph = ahead, self.S.graph(ahead)
-        parts = decompose(self.S, self._d, L1(alpha), self._graph[1].component_labels(alpha))
-        return solve_parts(self.S, parts, ActiveSet(), self._tol, init=self.solutions[-1] if self.solutions else None)
+            self._store.put(key, pack(self._walk.solve(alpha, ahead=ahead)))
+        return self.solutions[-1]
 
 
 def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, progress: Listener) -> dict[str, Path]:
