@@ -17,7 +17,7 @@ SHOWN = 5  # names listed in one sentence
 class Use:
     """An argument that a sentence mentions, with the value to give it, if there is one.
 
-    ``Use("impute", "mean")`` is ``impute='mean'`` in Python and ``--impute mean`` on the command line.
+    ``Use("impute", "mean")`` is ``impute='mean'`` in Python, and an option on the command line.
     """
 
     argument: str

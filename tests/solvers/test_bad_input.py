@@ -20,9 +20,9 @@ def changed(i, j, value):
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
-        (changed(1, 4, np.nan), r"S must be finite, got nan at row 1, column 4; remove or impute missing values"),
-        (changed(5, 5, np.inf), r"S must be finite, got inf at row 5, column 5"),
-        (changed(2, 0, -np.inf), r"S must be finite, got -inf at row 0, column 2"),
+        (changed(1, 4, np.nan), r"S must be finite, got nan in row 1, column 4; remove or impute missing values"),
+        (changed(5, 5, np.inf), r"S must be finite, got inf in row 5, column 5"),
+        (changed(2, 0, -np.inf), r"S must be finite, got -inf in row 0, column 2"),
         (S[:, :4], r"S must be a square \(p, p\) matrix, got shape \(6, 4\); for a data matrix use fantope.SparsePCA"),
         (S[0], r"S must be a square \(p, p\) matrix, got shape \(6,\)"),
         (np.zeros((2, 2, 2)), r"S must be a square \(p, p\) matrix, got shape \(2, 2, 2\)"),
@@ -48,7 +48,7 @@ def test_matrix(matrix, message):
 def test_large_matrix_with_one_bad_entry():
     A = np.eye(1200)
     A[1100, 3] = A[3, 1100] = np.nan
-    with pytest.raises(ValueError, match="got nan at row 3, column 1100"):
+    with pytest.raises(ValueError, match="got nan in row 3, column 1100"):
         fantope.solve(A, 1, 0.1)
     A[1100, 3], A[3, 1100] = 0.5, 0.4
     with pytest.raises(ValueError, match=r"up to 0\.1"):

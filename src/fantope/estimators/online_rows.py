@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fantope.finite import check_finite
 from fantope.typing import AnyArray, Array
 
 SHOWN = 5  # features named in one sentence
@@ -29,12 +30,7 @@ def rows_of_mappings(samples: Sequence[Mapping[str, float]], known: AnyArray | N
                 raise ValueError(
                     f"X must hold numbers only, got {sample[name]!r} for feature {name!r}; encode or drop it first."
                 ) from None
-    if not np.isfinite(rows).all():
-        k, j = np.argwhere(~np.isfinite(rows))[0]
-        raise ValueError(
-            f"X contains {'NaN' if np.isnan(rows[k, j]) else 'infinity'} for feature {names[j]!r}; drop or impute "
-            "such samples."
-        )
+    check_finite(rows, "X", [str(name) for name in names], remedy="drop or impute such samples")
     return names, rows
 
 

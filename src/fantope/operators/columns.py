@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fantope.finite import check_finite
 from fantope.typing import AnyArray, Array, IntArray
 
 CHUNK = 64 * 2**20  # bytes of an array that are held in double precision at a time
@@ -63,22 +64,6 @@ def rounding(n: int, precision: type = np.float64) -> float:
     return (n + 16) * float(np.finfo(precision).eps)
 
 
-def check_finite(slab: AnyArray, names: list[str] | None, first_row: int = 0, first_column: int = 0) -> None:
-    """Raise a sentence that names the place of the first entry that is not finite."""
-    if not np.isfinite(slab).all():
-        row, column = (int(at) for at in np.argwhere(~np.isfinite(slab))[0])
-        raise not_finite(float(slab[row, column]), first_row + row, first_column + column, names)
-
-
-def not_finite(value: float, row: int, column: int, names: list[str] | None) -> ValueError:
-    """Return the error for one entry."""
-    called = f" ({names[column]!r})" if names else ""
-    return ValueError(
-        f"X must be finite, got {value} in row {row}, column {column}{called}; remove or impute missing values first "
-        "(`fantope fit --impute mean|drop`)."
-    )
-
-
 class ArrayColumns:
     """Columns of anything that is indexed like a two-dimensional array: ndarray, memmap, zarr, HDF5.
 
@@ -97,7 +82,7 @@ class ArrayColumns:
         n, p = self.shape
         mean = np.zeros(p)
         for start, slab in self._slabs():
-            check_finite(slab, names, start)
+            check_finite(slab, "X", names, first_row=start)
             mean += slab.sum(axis=0)
         mean /= n
         # What the deviations leave is the rounding error of the mean: large, for a column that hardly varies.

@@ -19,7 +19,8 @@ from dask import base
 from dask.array import Array as DaskArray
 from dask.delayed import delayed
 
-from fantope.operators.columns import SINGLE_UP_TO, not_finite, rounding
+from fantope.finite import first_not_finite, not_finite
+from fantope.operators.columns import SINGLE_UP_TO, rounding
 from fantope.operators.data import DataCovariance
 from fantope.operators.factory import check_chunks, check_shape
 from fantope.operators.tiles import Tile, everything, pairs
@@ -118,7 +119,7 @@ class DaskColumns:
         for (i, _), part, (total, bad) in zip(places, parts, found, strict=True):
             if bad is not None:
                 row, column, value = bad
-                raise not_finite(value, int(self.starts[i]) + row, part.start + column, names)
+                raise not_finite("X", value, int(self.starts[i]) + row, part.start + column, names)
             mean[part] += total
         mean /= n
         tasks = [_task(_squares, self._blocks[place], mean[part]) for place, part in zip(places, parts, strict=True)]
@@ -245,10 +246,9 @@ def _slabs(chunk: Any) -> Iterator[tuple[int, Array]]:
 def _sums(chunk: Any) -> tuple[Array, tuple[int, int, float] | None]:
     total = np.zeros(chunk.shape[1])
     for start, slab in _slabs(chunk):
-        finite = np.isfinite(slab)
-        if not finite.all():
-            row, column = np.argwhere(~finite)[0]
-            return total, (start + int(row), int(column), float(slab[row, column]))
+        place = first_not_finite(slab)
+        if place is not None:
+            return total, (start + place[0], place[1], float(slab[place]))
         total += slab.sum(axis=0)
     return total, None
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.operators.columns import CHUNK, TileValues, not_finite, rounding
+from fantope.finite import not_finite
+from fantope.operators.columns import CHUNK, TileValues, rounding
 from fantope.typing import AnyArray, Array, IntArray
 
 ENTRIES = 2**22  # stored entries that are held in double precision at a time
@@ -42,7 +43,7 @@ class SparseColumns:
             if bad.any():
                 at = int(bad.argmax())
                 row = int(self.X.indices[int(self.X.indptr[first]) + at])
-                raise not_finite(float(data[at]), row, first + int(column[at]), names)
+                raise not_finite("X", float(data[at]), row, first + int(column[at]), names)
             size, zeros = last - first, n - self._stored[first:last]
             m = np.bincount(column, data, minlength=size) / n
             data -= m[column]

@@ -48,7 +48,9 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_jso
     scale: Scale = "quick" if quick else "full" if full else "paper"
     _claim_folder(out)
     try:
-        done = run(NAMES if what == "all" else (what,), out, scale=scale, progress=talk.progress)
+        command = f"{COMMAND} all{' --quick' * quick}{' --full' * full} -o OUT"
+        names = NAMES if what == "all" else (what,)
+        done = run(names, out, scale=scale, progress=talk.progress, command=command)
     except KeyboardInterrupt:
         complain(f"interrupted; finished runs are kept in {out}, the same command goes on.")
         return INTERRUPTED

@@ -43,6 +43,7 @@ def reproduce(
     scale: Scale = "paper",
     progress: Callable[[str], AbstractContextManager[Report]],
     plan: Plan | None = None,
+    command: str = "fantope reproduce",
 ) -> Reproduction:
     """Run the experiments that are not stored in ``out`` yet, and write reproduce.md, reproduce.html and the figures.
 
@@ -57,6 +58,8 @@ def reproduce(
         ``progress(title)`` is a context manager that yields ``report(fraction, text)``.
     plan : mapping of str to configs, optional
         In place of that of the scale.
+    command : str
+        By which the page says that it was written.
     """
     configs = PLANS[scale] if plan is None else plan
     results = out / "results" / FOLDERS[scale]
@@ -67,11 +70,11 @@ def reproduce(
                 done.outcomes[name] = run_all(name, configs[name], results, report)
     finally:
         # Also of an interrupted run: what is finished can be looked at.
-        done.claims = write_page(out, scale, configs, done.outcomes)
+        done.claims = write_page(out, scale, configs, done.outcomes, command)
     return done
 
 
-def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]) -> list[Claim]:
+def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome], command: str) -> list[Claim]:
     """Write the page from everything that is stored; return the claims it settles."""
     results = out / "results" / FOLDERS[scale]
     chapters: list[Chapter] = []
@@ -90,7 +93,7 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
         if stored.runs:
             used[name] = stored.runs
             chapters.append(import_module(f"fantope.paper.chapters.{name}").chapter(stored.runs))
-    opening = _opening(scale, used)
+    opening = _opening(scale, used, command)
     write_pictures(chapters, out / IMAGES)
     text = markdown(TITLE, opening, chapters, missing)
     write_whole(out / "reproduce.md", text)
@@ -98,8 +101,7 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
     return [claim for chapter in chapters for claim in chapter.claims]
 
 
-def _opening(scale: Scale, used: Mapping[str, Sequence[Stored]]) -> list[str]:
-    command = "fantope reproduce all" + {"quick": " --quick", "paper": "", "full": " --full"}[scale] + " -o OUT"
+def _opening(scale: Scale, used: Mapping[str, Sequence[Stored]], command: str) -> list[str]:
     texts = [
         'The experiments of Qiu, Lei and Roeder, "Gradient-based Sparse Principal Component Analysis with Extensions '
         f'to Online Learning". Written by `{command}`; do not edit. Every number comes from that command: figures, '

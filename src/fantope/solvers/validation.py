@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from fantope.errors import InputError
+from fantope.finite import check_finite
 from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
 
@@ -46,12 +48,7 @@ def _symmetric(S: Array) -> Array:
     worst, scale = 0.0, 0.0
     for start in range(0, len(S), STRIP):
         rows = S[start : start + STRIP]
-        if not np.isfinite(rows).all():
-            i, j = np.argwhere(~np.isfinite(rows))[0]
-            raise ValueError(
-                f"S must be finite, got {rows[i, j]} at row {start + i}, column {j}; remove or impute missing values "
-                "before computing S."
-            )
+        check_finite(rows, "S", first_row=start, remedy="remove or impute missing values before computing S")
         worst = max(worst, float(np.abs(rows - S[:, start : start + STRIP].T).max()))
         scale = max(scale, float(np.abs(rows).max()))
     if worst > SYMMETRY * max(scale, np.finfo(float).tiny):
@@ -69,11 +66,12 @@ def _symmetric(S: Array) -> Array:
 def check_n_components(n_components: Any, p: int) -> int:
     """Return d as an int, 1 ≤ d < p."""
     if isinstance(n_components, bool) or not isinstance(n_components, numbers.Integral):
-        raise ValueError(f"n_components must be a whole number from 1 to {p - 1}, got {n_components!r}.")
+        expected = f"a whole number from 1 to {p - 1}"
+        raise InputError(argument="n_components", expected=expected, got=repr(n_components))
     if not 1 <= int(n_components) < p:
-        raise ValueError(
-            f"n_components must be at least 1 and less than the number of variables, {p}, got {n_components}; ask for "
-            f"{p - 1} or fewer."
+        expected = f"at least 1 and less than the number of variables, {p}"
+        raise InputError(
+            argument="n_components", expected=expected, got=str(n_components), remedy=f"ask for {p - 1} or fewer"
         )
     return int(n_components)
 
@@ -82,10 +80,10 @@ def check_nonnegative(name: str, value: Any, *, positive: bool = False) -> float
     """Return a finite number ≥ 0 (> 0 if ``positive``)."""
     wanted = "a finite number above 0" if positive else "a finite number, 0 or larger"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name} must be {wanted}, got {value!r} ({type(value).__name__}).")
+        raise InputError(argument=name, expected=wanted, got=f"{value!r} ({type(value).__name__})")
     number = float(value)
     if not np.isfinite(number) or number < 0 or (positive and number == 0):
-        raise ValueError(f"{name} must be {wanted}, got {number}.")
+        raise InputError(argument=name, expected=wanted, got=str(number))
     return number
 
 
@@ -101,10 +99,10 @@ def check_tol(tol: Any, p: int) -> float:
     """Return tol, which must be certifiable."""
     number = check_nonnegative("tol", tol, positive=True)
     if number < smallest_tol(p):
-        raise ValueError(
-            f"tol must be at least {smallest_tol(p):.2g} for {p} variables, got {number:.3g}: double precision cannot "
-            "certify a smaller gap."
-        )
+        raise InputError(
+            argument="tol", expected=f"at least {smallest_tol(p):.2g} for {p} variables",
+            got=f"{number:.3g}: double precision cannot certify a smaller gap",
+        )  # fmt: skip
     return number
 
 
@@ -113,5 +111,6 @@ def check_max_iter(max_iter: Any) -> int | None:
     if max_iter is None:
         return None
     if isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or max_iter < 1:
-        raise ValueError(f"max_iter must be a whole number, 1 or larger, or None, got {max_iter!r}.")
+        expected = "a whole number, 1 or larger, or None"
+        raise InputError(argument="max_iter", expected=expected, got=repr(max_iter))
     return int(max_iter)

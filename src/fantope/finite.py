@@ -1,0 +1,37 @@
+"""The one check that numbers are finite, and the sentence if they are not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fantope.errors import InputError
+from fantope.typing import AnyArray
+
+IMPUTE = "remove or impute missing values first"
+
+
+def first_not_finite(A: AnyArray) -> tuple[int, int] | None:
+    """Return the row and column of the first entry that is not finite; None if all are."""
+    finite = np.isfinite(A)
+    if finite.all():
+        return None
+    row, column = np.argwhere(~finite)[0]
+    return int(row), int(column)
+
+
+def check_finite(
+    A: AnyArray, argument: str, names: list[str] | None = None, *, first_row: int = 0, remedy: str = IMPUTE
+) -> None:
+    """Raise a sentence that names the place of the first entry of a slab, from ``first_row`` on, that is not finite."""
+    place = first_not_finite(A)
+    if place is not None:
+        raise not_finite(argument, float(A[place]), first_row + place[0], place[1], names, remedy)
+
+
+def not_finite(
+    argument: str, value: float, row: int, column: int, names: list[str] | None = None, remedy: str = IMPUTE
+) -> InputError:
+    """Return the error for one entry."""
+    called = f" ({names[column]!r})" if names else ""
+    got = f"{value} in row {row}, column {column}{called}"
+    return InputError(argument=argument, expected="finite", got=got, remedy=remedy)

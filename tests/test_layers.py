@@ -1,0 +1,32 @@
+"""What no linter sees: the library knows no command line, and nothing unpickles."""
+
+import re
+from pathlib import Path
+
+import fantope
+
+SOURCE = Path(fantope.__file__).parent
+FRONT_ENDS = ("cli", "coexpression/command", "paper/command.py")
+
+
+def lines(*but):
+    """Every line of the source and its templates, with its place, without the parts named."""
+    for file in sorted([*SOURCE.rglob("*.py"), *SOURCE.rglob("*.html")]):
+        name = file.relative_to(SOURCE).as_posix()
+        if not name.startswith(but):
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+                yield f"{name}:{number}", line
+
+
+def test_the_library_knows_no_flag():
+    flag = re.compile(r"(?<![\w-])--[a-z][a-z-]+(?![\w:])")
+    assert not [place for place, line in lines(*FRONT_ENDS) if flag.search(line)]
+    assert any(flag.search(line) for _, line in lines())  # the front ends have some
+
+
+def test_nothing_is_unpickled():
+    called = re.compile(r"\bpickle\b(?!\s*=\s*False)|allow_pickle\s*=\s*True|joblib\.load|read_pickle|\bdill\b")
+    assert not [place for place, line in lines() if called.search(line)]
+    # numpy.load refuses objects unless it is told otherwise; say so at each place all the same.
+    loads = [(place, line) for place, line in lines() if "np.load(" in line]
+    assert loads and all("allow_pickle=False" in line for _, line in loads)
