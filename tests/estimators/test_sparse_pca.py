@@ -450,7 +450,7 @@ def test_score_of_a_precomputed_fit_needs_a_covariance():
         ({"n_components": True}, r"n_components must be a whole number from 1 to 5, got True"),
         ({"alpha": -0.1}, r"'alpha' parameter .* Got -0\.1"),
         ({"alpha": np.nan}, r"'alpha' parameter .* Got nan"),
-        ({"alpha": np.inf}, r"'alpha' parameter .* float in the range \[0\.0, inf\) or None\. Got inf"),
+        ({"alpha": np.inf}, r"'alpha' parameter .* float in the range \[0\.0, inf\), .* or None\. Got inf"),
         ({"alpha": "small"}, r"'alpha' parameter .* Got 'small'"),
         ({"kind": "cov"}, r"'kind' parameter .* Got 'cov'"),
         ({"solver": "newton"}, r"'solver' parameter .*'admm'.* Got 'newton'"),

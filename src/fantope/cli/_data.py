@@ -13,11 +13,13 @@ import click
 from fantope.cli.console import Function
 
 if TYPE_CHECKING:
-    from fantope.io import Reading
+    from fantope.io import Dataset, Reading
+    from fantope.penalties import WeightedL1
 
 KINDS = ("covariance", "correlation", "precomputed")
 # Spelled out, so that --help need not load the solvers; a test compares it with their list.
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
+WEIGHTS = "Variables × variables: a factor of the penalty for each entry of X; inf forbids it, 0 frees it."
 READING = ("transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks")
 
 
@@ -70,6 +72,15 @@ def take_reading(options: dict[str, Any]) -> Reading:
     from fantope.io import Reading
 
     return Reading(**{name: options.pop(name) for name in READING})
+
+
+def read_penalty(weights: Path | None, table: Dataset) -> WeightedL1 | None:
+    """Return the penalty that --weights stands for, its alpha still to be set."""
+    if weights is None:
+        return None
+    from fantope.io.weights import read_weights
+
+    return read_weights(weights, 0.0, table)
 
 
 def check_kind(kind: str, no_center: bool, reading: Reading) -> None:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fantope.cli._data import (
+    WEIGHTS,
     FitProgress,
     check_kind,
     problem_options,
+    read_penalty,
     reading_options,
     take_reading,
 )
@@ -33,6 +35,7 @@ TARGETS = {"n_variables": "--n-variables", "norm": "--norm", "variance": "--vari
 @click.option("--n-variables", type=int, metavar="K", help="Instead of -a: about K variables.")
 @click.option("--norm", type=float, metavar="S", help="Instead of -a: ‖X‖₁ at most S.")
 @click.option("--variance", type=float, metavar="Q", help="Instead of -a: at least the share Q of PCA's variance.")
+@click.option("--weights", type=click.Path(path_type=Path), metavar="FILE", help=WEIGHTS)
 @problem_options(tol=1e-4)
 @reading_options
 @talk_options
@@ -60,7 +63,7 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
                 drop_constant=reading.drop_constant,
             )  # fmt: skip
             read_at = time.perf_counter()
-            solution, extra = _solve(S, target, options, report)
+            solution, extra = _solve(S, table, target, options, report)
             solved_at = time.perf_counter()
         _write(folder, solution, S, table, options)
         record = write_record(
@@ -83,6 +86,8 @@ def _target(options: dict[str, Any]) -> tuple[str, float] | None:
         raise click.UsageError(f"give only one of -a, {', '.join(TARGETS.values())}.")
     if not given:
         return None
+    if options["weights"] is not None and given[0] == "norm":
+        raise click.UsageError("--norm bounds ‖X‖₁, without weights; leave out --weights, or give -a.")
     for name in ("max_iter", "solver"):
         if options[name] not in (None, "auto"):
             raise click.UsageError(
@@ -92,7 +97,7 @@ def _target(options: dict[str, Any]) -> tuple[str, float] | None:
 
 
 def _solve(
-    S: Covariance, target: tuple[str, float] | None, options: dict[str, Any], report: Any
+    S: Covariance, table: Dataset, target: tuple[str, float] | None, options: dict[str, Any], report: Any
 ) -> tuple[Solution, dict[str, Any]]:
     """Return the solution and what run.json says besides."""
     from fantope.estimators.moments import precomputed_moments
@@ -102,6 +107,7 @@ def _solve(
     from fantope.solvers.validation import check_n_components
 
     d, tol = check_n_components(options["n_components"], S.size), options["tol"]
+    weighted = read_penalty(options["weights"], table)
     if target is None:
         alpha = options["alpha"]
         if alpha is None:
@@ -109,16 +115,17 @@ def _solve(
                 raise click.UsageError("give the penalty with -a: a precomputed S does not hold the number of samples.")
             alpha = default_alpha(precomputed_moments(S), d)
         progress = FitProgress(report, alpha, tol)
+        penalty = alpha if weighted is None else weighted.scaled(alpha)
         solution = solve(
-            S, d, alpha, solver=options["solver"], tol=tol, max_iter=options["max_iter"], callback=progress
+            S, d, penalty, solver=options["solver"], tol=tol, max_iter=options["max_iter"], callback=progress
         )
         return solution, {}
     name, value = target
     report(0.0, f"searching for the penalty that meets {TARGETS[name]} {value:g}")
     if name == "n_variables":
-        return solve_for_size(S, d, int(value), tol=tol), {}
+        return solve_for_size(S, d, int(value), penalty=weighted, tol=tol), {}
     if name == "variance":
-        return solve_for_variance(S, d, value, tol=tol), {}
+        return solve_for_variance(S, d, value, penalty=weighted, tol=tol), {}
     found = solve_for_norm(S, d, value, tol=tol)
     bound = found.solution.dual_bound + found.solution.alpha * value
     return found.solution, {
@@ -131,6 +138,7 @@ def _parameters(options: dict[str, Any], target: tuple[str, float] | None) -> di
     return {
         "n_components": options["n_components"],
         "alpha": options["alpha"],
+        "weights": None if options["weights"] is None else options["weights"].name,
         "target": None if target is None else {target[0]: target[1]},
         "kind": options["kind"],
         "center": not options["no_center"],

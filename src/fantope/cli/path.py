@@ -10,9 +10,11 @@ import click
 from rich.table import Table
 
 from fantope.cli._data import (
+    WEIGHTS,
     PathProgress,
     check_kind,
     problem_options,
+    read_penalty,
     reading_options,
     take_reading,
 )
@@ -57,6 +59,7 @@ def parse_alphas(text: str) -> list[float]:
     "--max-variables", type=click.IntRange(min=1),
     help="Stop before a solution with more.  [default: 500 for an automatic grid, else no limit]",
 )  # fmt: skip
+@click.option("--weights", type=click.Path(path_type=Path), metavar="FILE", help=WEIGHTS)
 @problem_options(tol=1e-3)
 @reading_options
 @talk_options
@@ -87,12 +90,13 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
                 drop_constant=reading.drop_constant,
             )  # fmt: skip
             read_at = time.perf_counter()
-            found = _solve(S, grid, options, PathProgress(report, count, options["tol"]))
+            found = _solve(S, table, grid, options, PathProgress(report, count, options["tol"]))
             solved_at = time.perf_counter()
         names = [f"solutions/{k:0{len(str(len(found)))}d}" for k in range(len(found))]
         _write(folder, found, names, S, table, options)
         parameters = {
             "n_components": options["n_components"], "alphas": grid, "n_alphas": options["n_alphas"],
+            "weights": None if options["weights"] is None else options["weights"].name,
             "max_variables": options["max_variables"], "kind": options["kind"], "center": not options["no_center"],
             "tol": options["tol"], "max_iter": options["max_iter"], "solver": options["solver"],
         }  # fmt: skip
@@ -110,11 +114,14 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
     return OK if reached else NOT_REACHED
 
 
-def _solve(S: Covariance, grid: list[float] | None, options: dict[str, Any], progress: PathProgress) -> SolutionPath:
+def _solve(
+    S: Covariance, table: Dataset, grid: list[float] | None, options: dict[str, Any], progress: PathProgress
+) -> SolutionPath:
     from fantope.path import solve_path
 
     return solve_path(
-        S, options["n_components"], grid, n_alphas=options["n_alphas"], max_variables=options["max_variables"],
+        S, options["n_components"], grid, penalty=read_penalty(options["weights"], table),
+        n_alphas=options["n_alphas"], max_variables=options["max_variables"],
         tol=options["tol"], max_iter=options["max_iter"], solver=options["solver"],
         callback=progress,
     )  # fmt: skip

@@ -14,6 +14,7 @@ from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, one_of
 from fantope.estimators.inputs import check_data, is_sparse
 from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
 from fantope.estimators.penalty import default_alpha
+from fantope.penalties import Penalty
 from fantope.solvers import Solution, Status, solve
 from fantope.solvers.solve import SOLVERS
 from fantope.solvers.validation import check_covariance, check_n_components
@@ -32,11 +33,13 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     n_components : int, default=2
         Number of components, 1 ≤ n_components < n_features. The one exception: 2 means 1 where there are only two
         features, so that the default works on any data.
-    alpha : float, default=None
+    alpha : float or penalty, default=None
         Penalty, 0 or larger, in units of S. 0 is ordinary PCA; from ``fantope.alpha_max(S, n_components)`` on, only
         single variables are left. By default σ√(log n_features / n_samples), where σ is half the median variance,
         and at most half of ``alpha_max``. A matrix passed with ``kind="precomputed"`` has no default, since it does
         not hold the number of samples; an operator over data does.
+    penalty : "l1" or penalty, default="l1"
+        The ℓ₁ norm, or a penalty of :mod:`fantope.penalties`; ``alpha``, if given, takes the place of its own.
     kind : {"covariance", "correlation", "precomputed"}, default="covariance"
         What S is. "covariance" centres the variables; "correlation" also divides them by their standard deviation;
         with "precomputed" ``fit`` takes S itself, an array of shape (n_features, n_features) or an operator made by
@@ -112,7 +115,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT],
-        "alpha": [NOT_NEGATIVE, None],
+        "alpha": [NOT_NEGATIVE, Penalty, None],
+        "penalty": [one_of("l1"), Penalty],
         "kind": [one_of("covariance", "correlation", "precomputed")],
         "solver": [one_of(*SOLVERS), with_methods("init", "step", "candidate")],
         "tol": [POSITIVE],
@@ -124,7 +128,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self,
         n_components: int = 2,
         *,
-        alpha: float | None = None,
+        alpha: float | Penalty | None = None,
+        penalty: Any = "l1",
         kind: str = "covariance",
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -133,6 +138,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha
+        self.penalty = penalty
         self.kind = kind
         self.solver = solver
         self.tol = tol
@@ -165,7 +171,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         solution = solve(
             moments.covariance,
             d,
-            default_alpha(moments, d) if self.alpha is None else self.alpha,
+            self._penalty(moments, d),
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -284,6 +290,14 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self._n_components(X.shape[1])  # an error should come before the long product
         names = getattr(self, "feature_names_in_", None)
         return data_moments(X, correlation=self.kind == "correlation", names=names)
+
+    def _penalty(self, moments: Moments, d: int) -> float | Penalty:
+        """Return the penalty that ``alpha`` and ``penalty`` stand for together."""
+        if isinstance(self.penalty, Penalty):
+            if isinstance(self.alpha, Penalty):
+                raise ValueError("alpha and penalty are both penalties; give a number for alpha, or one of them only.")
+            return self.penalty if self.alpha is None else self.penalty.scaled(self.alpha)
+        return default_alpha(moments, d) if self.alpha is None else self.alpha
 
     def _take_features(self, S: Any) -> None:
         """Do for an operator what scikit-learn does for an array: note how many features there are, and their names."""

@@ -15,6 +15,9 @@ from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data, is_sparse
 from fantope.estimators.moments import column_moments, data_moments
 from fantope.estimators.sparse_pca import SparsePCA
+from fantope.penalties import Entrywise, Penalty
+from fantope.penalties.l1 import as_penalty
+from fantope.problem.decomposition import largest_alpha
 from fantope.selection.cross_validation import CrossValidation, choose, fold_scores
 from fantope.solvers.validation import check_nonnegative
 from fantope.typing import Array, IntArray
@@ -39,6 +42,8 @@ class SparsePCACV(SparsePCA):
     alphas : array-like of float, default=None
         Penalties to try. By default 20 values, evenly spaced on a log scale, from the largest entry of S off its
         diagonal down to a twentieth of it.
+    penalty : "l1" or penalty, default="l1"
+        The ℓ₁ norm, or a penalty of :mod:`fantope.penalties`, whose own alpha does not matter.
     cv : int, splitter or iterable, default=5
         As in scikit-learn. An integer is the number of consecutive folds: shuffle sorted data first, or pass
         ``KFold(5, shuffle=True)``.
@@ -79,6 +84,7 @@ class SparsePCACV(SparsePCA):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT],
         "alphas": ["array-like", None],
+        "penalty": [one_of("l1"), Penalty],
         "cv": ["cv_object"],
         "rule": [one_of("1se", "best")],
         "n_jobs": [Integral, None],
@@ -91,6 +97,7 @@ class SparsePCACV(SparsePCA):
         n_components: int = 2,
         *,
         alphas: Any = None,
+        penalty: Any = "l1",
         cv: Any = 5,
         rule: str = "1se",
         n_jobs: int | None = None,
@@ -99,6 +106,7 @@ class SparsePCACV(SparsePCA):
     ) -> None:
         self.n_components = n_components
         self.alphas = alphas
+        self.penalty = penalty
         self.cv = cv
         self.rule = rule
         self.n_jobs = n_jobs
@@ -128,15 +136,16 @@ class SparsePCACV(SparsePCA):
         folds = list(check_cv(self.cv, y).split(values, y))
         if len(folds) < 2:
             raise ValueError(f"cv must give at least two folds, got {len(folds)}: one score has no standard error.")
-        alphas = self._grid(values)
+        penalty = as_penalty(0.0 if self.penalty == "l1" else self.penalty, values.shape[1])
+        alphas = self._grid(values, penalty)
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fold)(values, train, test, self.kind == "correlation", d, alphas, max(self.tol, FOLD_TOL))
+            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, max(self.tol, FOLD_TOL))
             for train, test in folds
         )
         scores, sizes = (np.column_stack(columns) for columns in zip(*found, strict=True))
         rule: Any = self.rule
         chosen = CrossValidation(alphas, scores, sizes, choose(alphas, scores, rule), rule)
-        final = SparsePCA(n_components=d, alpha=chosen.alpha, kind=self.kind, tol=self.tol).fit(X)
+        final = SparsePCA(n_components=d, alpha=chosen.alpha, penalty=self.penalty, kind=self.kind, tol=self.tol).fit(X)
         for name, value in vars(final).items():
             if name.endswith("_"):
                 setattr(self, name, value)
@@ -144,7 +153,7 @@ class SparsePCACV(SparsePCA):
         self.cv_results_ = _results(chosen)
         return self
 
-    def _grid(self, X: Any) -> Array:
+    def _grid(self, X: Any, penalty: Entrywise) -> Array:
         """Return the penalties, distinct and in descending order."""
         if self.alphas is not None:
             values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(self.alphas)]
@@ -153,12 +162,12 @@ class SparsePCACV(SparsePCA):
             return np.unique(values)[::-1]
         names = getattr(self, "feature_names_in_", None)
         S = data_moments(X, correlation=self.kind == "correlation", names=names).covariance
-        largest = S.largest_off_diagonal()
+        largest = largest_alpha(S, penalty)
         return largest * np.geomspace(1.0, RATIO, N_ALPHAS) if largest > 0.0 else np.zeros(1)
 
 
 def _fold(
-    X: Any, train: IntArray, test: IntArray, correlation: bool, d: int, alphas: Array, tol: float
+    X: Any, train: IntArray, test: IntArray, correlation: bool, d: int, penalty: Entrywise, alphas: Array, tol: float
 ) -> tuple[Array, IntArray]:
     """Return the scores and sizes of one fold."""
     learn, check = X[train], X[test]
@@ -175,7 +184,7 @@ def _fold(
         scores = np.asarray(check @ V.T) - V @ moments.mean
         return float((scores**2).sum(axis=1).mean()) / total if total > 0.0 else 1.0
 
-    return fold_scores(moments.covariance, explained, d, alphas, tol)
+    return fold_scores(moments.covariance, explained, d, alphas, tol, penalty)
 
 
 def _divided(X: Any, scale: Array) -> Any:

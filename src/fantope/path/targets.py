@@ -19,7 +19,10 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
+from fantope.penalties import L1, Entrywise, Penalty
+from fantope.penalties.l1 import as_penalty
 from fantope.problem.certificate import relative_gap
+from fantope.problem.decomposition import largest_alpha
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, repair
 from fantope.solvers import Solution, Status
@@ -60,8 +63,10 @@ class ConstrainedSolution:
         return relative_gap(self.objective, self.dual_bound)
 
 
-def solve_for_size(S: Any, n_components: int, n_variables: int, *, tol: float = 1e-3) -> Solution:
-    """Return the solution whose number of variables is closest to ``n_variables``.
+def solve_for_size(
+    S: Any, n_components: int, n_variables: int, *, penalty: Penalty | None = None, tol: float = 1e-3
+) -> Solution:
+    """Return the solution whose number of variables is closest to ``n_variables``; ``penalty`` is as for solve_path.
 
     Examples
     --------
@@ -80,7 +85,8 @@ def solve_for_size(S: Any, n_components: int, n_variables: int, *, tol: float = 
         raise ValueError(
             f"n_variables must be a whole number from {d} (n_components) to {covariance.size}, got {n_variables!r}."
         )
-    tried, mark = _search(covariance, d, tol, lambda solution: len(solution.support) - int(n_variables))
+    shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
+    tried, mark = _search(covariance, d, shape, tol, lambda solution: len(solution.support) - int(n_variables))
     found = min(tried, key=lambda solution: (abs(len(solution.support) - n_variables), -solution.alpha))
     return mark(found)
 
@@ -98,7 +104,7 @@ def solve_for_norm(S: Any, n_components: int, norm: float, *, tol: float = 1e-3)
     tol = check_tol(tol, covariance.size)
     # Twice as accurate as asked for: what the resolution of alpha and a mixture add stays within tol.
     finer = max(0.5 * tol, smallest_tol(covariance.size))
-    tried, mark = _search(covariance, d, finer, lambda found: _norm(found) - norm)
+    tried, mark = _search(covariance, d, L1(0.0), finer, lambda found: _norm(found) - norm)
     bound = min(solution.dual_bound + solution.alpha * norm for solution in tried)
 
     def constrained(solution: Solution) -> ConstrainedSolution:
@@ -143,15 +149,21 @@ def _mixture(S: Covariance, one: Solution, other: Solution, norm: float) -> Solu
     return replace(base, factors=factors, objective=problem.objective(everything))
 
 
-def solve_for_variance(S: Any, n_components: int, share: float, *, tol: float = 1e-3) -> Solution:
-    """Return the sparsest solution found whose components explain at least ``share`` of what PCA's d explain."""
+def solve_for_variance(
+    S: Any, n_components: int, share: float, *, penalty: Penalty | None = None, tol: float = 1e-3
+) -> Solution:
+    """Return the sparsest solution found whose components explain at least ``share`` of what PCA's d explain.
+
+    ``penalty`` is as for solve_path.
+    """
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
     share = check_nonnegative("share", share, positive=True)
     if share >= 1:
         raise ValueError(f"share must be between 0 and 1, got {share:g}; only alpha = 0, ordinary PCA, reaches 1.")
+    shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
     wanted = share * leading_variance(covariance, d)
-    tried, mark = _search(covariance, d, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
+    tried, mark = _search(covariance, d, shape, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
     # None explains enough if Ctrl-C came, or if the share is closer to 1 than tol: then the best one.
     enough = [solution for solution in tried if solution.explained_variance.sum() >= wanted] or [
         max(tried, key=lambda solution: float(solution.explained_variance.sum()))
@@ -169,10 +181,10 @@ def leading_variance(S: Covariance, n_components: int) -> float:
 
 
 def _search(
-    S: Covariance, d: int, tol: float, excess: Callable[[Solution], float]
+    S: Covariance, d: int, penalty: Entrywise, tol: float, excess: Callable[[Solution], float]
 ) -> tuple[list[Solution], Callable[[Solution], Solution]]:
     """Return all solutions of a search that Ctrl-C may have ended, and a function that marks a solution if it has."""
-    walk = Walk(S, d, check_tol(tol, S.size))
+    walk = Walk(S, d, check_tol(tol, S.size), penalty=penalty)
     tried = walk.solutions
     try:
         _bisect(walk, excess)
@@ -194,7 +206,7 @@ def _bisect(walk: Walk, excess: Callable[[Solution], float]) -> None:
     KeyboardInterrupt
         On Ctrl-C; the walk has the solutions until then.
     """
-    top = walk.S.largest_off_diagonal()
+    top = largest_alpha(walk.S, walk.penalty)
 
     def at(alpha: float) -> float:
         return excess(walk.solve(alpha, ahead=AHEAD * alpha))

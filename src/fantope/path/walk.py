@@ -75,7 +75,7 @@ class Walk:
         return found
 
     def _graph(self, alpha: float, ahead: float) -> ThresholdGraph | None:
-        if isinstance(self.S, DenseCovariance):
+        if isinstance(self.S, DenseCovariance) or len(self.penalty.rows) == self.S.size:
             return None
         if self._scan is None or self._scan[0] > alpha:
             self._scan = ahead, common_graph(self.S, self.penalty.scaled(float(ahead)))

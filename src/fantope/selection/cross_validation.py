@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from fantope.path.walk import Walk
+from fantope.penalties import Penalty
+from fantope.penalties.l1 import as_penalty
 from fantope.solvers.validation import check_covariance, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
@@ -58,7 +60,9 @@ class CrossValidation:
         return np.asarray(self.scores.std(axis=1, ddof=1) / np.sqrt(folds))
 
 
-def fold_scores(S: Any, explained: Explained, n_components: int, alphas: Array, tol: float) -> tuple[Array, IntArray]:
+def fold_scores(
+    S: Any, explained: Explained, n_components: int, alphas: Array, tol: float, penalty: Penalty | None = None
+) -> tuple[Array, IntArray]:
     """Return the held-out score and the number of variables of each alpha, for one fold.
 
     Parameters
@@ -71,10 +75,13 @@ def fold_scores(S: Any, explained: Explained, n_components: int, alphas: Array, 
     alphas : (k,) array
         In descending order.
     tol : float
+    penalty : Penalty, optional
+        As for solve_path.
     """
     S = check_covariance(S)
+    shape = as_penalty(0.0 if penalty is None else penalty, S.size)
     d, tol = check_n_components(n_components, S.size), check_tol(tol, S.size)
-    walk = Walk(S, d, tol)
+    walk = Walk(S, d, tol, penalty=shape)
     path = [walk.solve(alpha, ahead=alphas[-1]) for alpha in alphas]
     sizes = np.array([len(solution.support) for solution in path], dtype=np.intp)
     return np.array([explained(solution.components) for solution in path]), sizes
@@ -103,8 +110,9 @@ def choose(alphas: Array, scores: Array, rule: Rule) -> int:
 
 
 def cross_validate(
-    folds: Iterable[tuple[Any, Explained]], n_components: int, alphas: Any, *, rule: Rule = "1se", tol: float = 1e-3
-) -> CrossValidation:
+    folds: Iterable[tuple[Any, Explained]], n_components: int, alphas: Any, *, rule: Rule = "1se", tol: float = 1e-3,
+    penalty: Penalty | None = None,
+) -> CrossValidation:  # fmt: skip
     """Choose alpha by held-out explained variance.
 
     Most users want :class:`fantope.SparsePCACV`, which makes the folds from data.
@@ -118,6 +126,8 @@ def cross_validate(
     alphas : sequence of float
     rule : {"1se", "best"}
     tol : float, default 1e-3
+    penalty : Penalty, optional
+        As for solve_path.
 
     Examples
     --------
@@ -129,7 +139,7 @@ def cross_validate(
     0.6
     """
     grid = np.unique(np.asarray(alphas, dtype=np.float64))[::-1]
-    found = [fold_scores(S, explained, n_components, grid, tol) for S, explained in folds]
+    found = [fold_scores(S, explained, n_components, grid, tol, penalty) for S, explained in folds]
     if len(found) < 2:
         raise ValueError(f"folds must hold at least two folds, got {len(found)}.")
     scores = np.column_stack([score for score, _ in found])

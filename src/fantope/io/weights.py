@@ -1,0 +1,63 @@
+"""A file of weights, one for each pair of the variables of some data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fantope.errors import FileError, listed
+from fantope.io.dataset import Dataset, Reading, is_sparse, loaded
+from fantope.io.read import read_content
+from fantope.penalties import WeightedL1
+from fantope.typing import Array
+
+
+def read_weights(path: Path, alpha: float, data: Dataset) -> WeightedL1:
+    """Return the penalty whose weights a file holds.
+
+    Parameters
+    ----------
+    path : Path
+        Any format that data may have. A table with names is brought into the order of the data's variables, and may
+        hold more of them; one without names must have them in that order.
+    alpha : float
+    data : Dataset
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, is not about the variables of ``data``, or does not hold weights.
+    """
+    content = read_content(path, Reading())
+    values: Any = loaded(content.values)
+    matrix = np.asarray(values.toarray() if is_sparse(values) else values, dtype=np.float64)
+    names, p = content.column_names, data.shape[1]
+    if matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and names is not None:
+        if content.row_names is not None and list(content.row_names) != list(names):
+            raise FileError(
+                path, "names its rows and columns differently", remedy="give both the same names in one order"
+            )
+        matrix = _in_order(path, matrix, [str(name).strip() for name in names], data.variables)
+    if matrix.shape != (p, p):
+        raise FileError(
+            path,
+            f"holds weights of shape {matrix.shape}, but the data have {p} variables",
+            remedy=f"give a {p} × {p} matrix, or name its columns",
+        )
+    try:
+        return WeightedL1(alpha, matrix)
+    except ValueError as error:
+        raise FileError(path, str(error).rstrip(".")) from None
+
+
+def _in_order(path: Path, matrix: Array, names: list[str], wanted: list[str]) -> Array:
+    place = {name: k for k, name in enumerate(names)}
+    missing = [name for name in wanted if name not in place]
+    if missing:
+        raise FileError(
+            path, f"has no weights for {len(missing)} of the variables: {listed(missing)}", remedy="add them"
+        )
+    order = [place[name] for name in wanted]
+    return matrix[np.ix_(order, order)]
