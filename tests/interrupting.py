@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -57,11 +58,16 @@ def interrupted(action: Callable[[], Any], at: int) -> Any:
 
 @contextmanager
 def ctrl_c_after(seconds: float) -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block when the time is over."""
-    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    """Send the process Ctrl-C when the time is over, unless the block has ended before."""
+    handlers = {
+        signal.SIGALRM: lambda *_: os.kill(os.getpid(), signal.SIGINT),
+        signal.SIGINT: signal.default_int_handler,
+    }
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)

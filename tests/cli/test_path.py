@@ -132,7 +132,7 @@ def test_a_folder_of_another_command_is_left_alone(data, tmp_path, capsys):
 
 def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, capsys, monkeypatch):
     calls = []
-    genuine = importlib.import_module("fantope.path.solve_path").decompose
+    genuine = importlib.import_module("fantope.path.walk").decompose
 
     def stop_at_the_third(*args, **options):
         calls.append(1)
@@ -140,7 +140,7 @@ def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, c
             os.kill(os.getpid(), signal.SIGINT)
         return genuine(*args, **options)
 
-    monkeypatch.setattr(importlib.import_module("fantope.path.solve_path"), "decompose", stop_at_the_third)
+    monkeypatch.setattr(importlib.import_module("fantope.path.walk"), "decompose", stop_at_the_third)
     out = tmp_path / "out"
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
@@ -157,7 +157,7 @@ def test_an_interrupt_before_the_first_leaves_nothing(data, tmp_path, monkeypatc
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(importlib.import_module("fantope.path.solve_path"), "decompose", stop)
+    monkeypatch.setattr(importlib.import_module("fantope.path.walk"), "decompose", stop)
     assert run(data, tmp_path / "out", "--alphas", "0.4,0.5", "-q") == 130
     assert os.listdir(tmp_path) == ["data.csv"]
 

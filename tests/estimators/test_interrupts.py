@@ -44,7 +44,7 @@ def test_an_interrupt_at_any_moment_is_raised(action):
 def test_an_error_in_a_fold_stays_what_it_is(monkeypatch, n_jobs, error):
     from joblib import parallel_config
 
-    module = import_module("fantope.path.solve_path")  # the package has a function of that name
+    module = import_module("fantope.path.walk")
     decompose, count = module.decompose, 0
 
     def fails(*arguments):

@@ -84,7 +84,7 @@ def test_mappings_and_frames():
         by_row.partial_fit({("new" if k == "v3" else k): v for k, v in sample.items()})
     with pytest.raises(ValueError, match="numbers only"):
         by_row.partial_fit({**sample, "v1": "text"})
-    with pytest.raises(ValueError, match="got nan in row 0, column 1 .'v1'."):
+    with pytest.raises(ValueError, match=r"got nan in row 0, column 1 .'v1'."):
         by_row.partial_fit({**sample, "v1": float("nan")})
     assert by_row.n_samples_seen_ == 50
     with pytest.raises(ValueError, match="feature names"):

@@ -40,6 +40,7 @@ class Learner(Protocol):
     n_features: int
     n_components: int
     n_samples: int
+    block: int  # samples that are learnt all or none when Ctrl-C comes
 
     @property
     def unit(self) -> float:

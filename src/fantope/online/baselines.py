@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fantope.online.base import IterateTerms, State, Window
+from fantope.online.whole import held_interrupts
 from fantope.problem.projection import Factors
 from fantope.typing import Array
 
@@ -26,6 +27,7 @@ class _Subspace:
     def __init__(self, n_features: int, n_components: int) -> None:
         self.n_features, self.n_components = n_features, n_components
         self.n_samples = 0
+        self.block = 100
         # A fixed random start: any will do, and a run can be repeated.
         random = np.random.default_rng(0).standard_normal((n_features, n_components))
         self.V: Array = np.ascontiguousarray(np.linalg.qr(random)[0].T)
@@ -34,10 +36,12 @@ class _Subspace:
 
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other."""
-        for z in Z:
-            self.n_samples += 1
-            self._step(z)
-        self.window.push(Z)
+        for first in range(0, len(Z), self.block):
+            with held_interrupts():
+                for z in Z[first : first + self.block]:
+                    self.n_samples += 1
+                    self._step(z)
+                self.window.push(Z[first : first + self.block])
 
     def _step(self, z: Array) -> None:
         raise NotImplementedError

@@ -6,6 +6,7 @@ import numpy as np
 
 from fantope.online.base import State
 from fantope.online.leader import Leader
+from fantope.online.whole import undone_on_error
 from fantope.solvers import Status
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
@@ -48,9 +49,10 @@ class FollowTheLeader(Leader):
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other."""
         for z in Z:
-            self._see(z)
-            if self.n_samples % self.every == 0 or self.n_samples == 1:
-                self._solve()
+            with undone_on_error(self):
+                self._see(z)
+                if self.n_samples % self.every == 0 or self.n_samples == 1:
+                    self._solve()
 
     def _solve(self) -> None:
         if not self.S.any():

@@ -25,6 +25,8 @@ class Leader:
         A sample k steps back weighs forgetting^k.
     """
 
+    block = 1  # a step may take seconds
+
     def __init__(self, n_features: int, n_components: int, alpha: float, forgetting: float) -> None:
         p = n_features
         self.n_features, self.n_components, self.alpha = p, n_components, float(alpha)

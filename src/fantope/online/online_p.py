@@ -11,6 +11,7 @@ import numpy as np
 from fantope.eigen import one_blas_thread
 from fantope.online.base import State
 from fantope.online.leader import Leader
+from fantope.online.whole import undone_on_error
 from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
 from fantope.problem.problem import Problem
 from fantope.solvers.result import Status
@@ -94,7 +95,8 @@ class OnlineP(Leader):
         """Learn from the rows of ``Z``, one after the other."""
         with one_blas_thread():
             for z in Z:
-                self._update(z)
+                with undone_on_error(self):
+                    self._update(z)
 
     def _update(self, z: Array) -> None:
         z = self._see(z)

@@ -39,6 +39,7 @@ from fantope.kernels.online_t import (
 from fantope.online.accumulator import SparseSum
 from fantope.online.base import IterateTerms, SampleCount, State, Unit, Window, check_forgetting
 from fantope.online.regret import fantope_distance
+from fantope.online.whole import held_interrupts, rows_at_a_time
 from fantope.problem.projection import Factors, compress, project
 from fantope.typing import Array
 
@@ -108,6 +109,7 @@ class OnlineT:
         self.step_size, self.nu, self.correction = step_size, nu, correction
         self.storage, self.average, self.truncate, self.eigen_tol = storage, average, truncate, eigen_tol
         self.n_samples = 0
+        self.block = rows_at_a_time(p)
         self.count = SampleCount(check_forgetting(forgetting))
         self._unit = Unit()
         self.fourth = 0.0  # Σ forgetting^k ‖z‖⁴, in the unit
@@ -131,13 +133,13 @@ class OnlineT:
 
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other; a block gives to the bit what its rows give."""
-        if not len(Z):
-            return
         Z = np.ascontiguousarray(Z, dtype=np.float64)  # one compiled variant for every layout
-        self.window.push(Z)
         clip = self.correction == "clipped"
         with one_blas_thread():
-            self._run(*self._schedule(Z), clip)
+            for first in range(0, len(Z), self.block):
+                with held_interrupts():
+                    self.window.push(Z[first : first + self.block])
+                    self._run(*self._schedule(Z[first : first + self.block]), clip)
 
     def _run(self, Z: Array, steps: Array, thresholds: Array, nus: Array, weights: Array, clip: bool) -> None:
         rows = zip(Z, steps, thresholds, nus, weights, strict=True)

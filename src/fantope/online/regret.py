@@ -79,7 +79,7 @@ class RegretTracker:
         else:
             if self.moments is None:
                 self.moments = np.zeros((len(z), len(z)))
-            self.moments += np.outer(z, z)
+            self.moments = self.moments + np.outer(z, z)
         return loss
 
     @property

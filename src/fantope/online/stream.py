@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from fantope.online.base import Learner, SampleCount, State
 from fantope.online.regret import RegretTracker
+from fantope.online.whole import held_interrupts
 from fantope.problem.projection import Factors
 from fantope.typing import Array
 
@@ -47,7 +50,25 @@ class Stream:
         return self.learner.n_samples
 
     def update_many(self, X: Array) -> None:
-        """Take in the rows of ``X``; the result is, bit for bit, that of taking them in one at a time."""
+        """Take in the rows of ``X``; the result is, bit for bit, that of taking them in one at a time.
+
+        Ctrl-C leaves the state between two samples; :attr:`n_samples` says which.
+        """
+        block = self.learner.block
+        for first in range(0, len(X), block):
+            seen, mean, effective = self.n_samples, self.mean, self.count.effective
+            tracked = vars(copy(self.tracker)) if self.tracker is not None else {}
+            try:
+                with held_interrupts() if block > 1 else nullcontext():
+                    self._take(X[first : first + block])
+            except BaseException:
+                if self.n_samples == seen:  # the learner has undone its part
+                    self.mean, self.count.effective = mean, effective
+                    if self.tracker is not None:
+                        vars(self.tracker).update(tracked)
+                raise
+
+    def _take(self, X: Array) -> None:
         Z = np.empty(X.shape)
         start = 0
         for k, x in enumerate(X):
@@ -65,7 +86,7 @@ class Stream:
         z = x
         if self.center:
             z = math.sqrt(before * weight) * (x - self.mean)
-            self.mean += weight * (x - self.mean)
+            self.mean = self.mean + weight * (x - self.mean)
         return z
 
     def average_regret(self, estimate: Factors | None = None) -> float:

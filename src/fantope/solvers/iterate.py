@@ -94,6 +94,9 @@ class RunInterrupted(KeyboardInterrupt):
         super().__init__()
         self.run = run
 
+    def __reduce__(self) -> tuple[type[KeyboardInterrupt], tuple[()]]:
+        return KeyboardInterrupt, ()  # between processes
+
 
 def iterate(
     solver: Solver,
