@@ -100,8 +100,6 @@ def _solve(
     S: Covariance, table: Dataset, target: tuple[str, float] | None, options: dict[str, Any], report: Any
 ) -> tuple[Solution, dict[str, Any]]:
     """Return the solution and what run.json says besides."""
-    from fantope.estimators.moments import precomputed_moments
-    from fantope.estimators.penalty import default_alpha
     from fantope.path import solve_for_norm, solve_for_size, solve_for_variance
     from fantope.solvers import solve
     from fantope.solvers.validation import check_n_components
@@ -113,6 +111,9 @@ def _solve(
         if alpha is None:
             if options["kind"] == "precomputed":
                 raise click.UsageError("give the penalty with -a: a precomputed S does not hold the number of samples.")
+            from fantope.estimators.moments import precomputed_moments  # with scikit-learn: only where it is needed
+            from fantope.estimators.penalty import default_alpha
+
             alpha = default_alpha(precomputed_moments(S), d)
         progress = FitProgress(report, alpha, tol)
         penalty = alpha if weighted is None else weighted.scaled(alpha)

@@ -1,7 +1,6 @@
 """scikit-learn estimators."""
 
-from fantope.estimators.online_sparse_pca import OnlineSparsePCA
-from fantope.estimators.sparse_pca import SparsePCA
-from fantope.estimators.sparse_pca_cv import SparsePCACV
+from lazy_loader import attach_stub
 
-__all__ = ["OnlineSparsePCA", "SparsePCA", "SparsePCACV"]
+# On first use: the penalty of `fantope fit` needs a part of one of them, and no more.
+__getattr__, __dir__, __all__ = attach_stub(__name__, __file__)

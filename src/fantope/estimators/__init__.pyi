@@ -1,0 +1,4 @@
+# The public names: __init__.py loads each from the module given here when it is first used.
+from .online_sparse_pca import OnlineSparsePCA as OnlineSparsePCA
+from .sparse_pca import SparsePCA as SparsePCA
+from .sparse_pca_cv import SparsePCACV as SparsePCACV
