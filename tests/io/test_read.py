@@ -3,6 +3,7 @@
 import gzip
 import io
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import scipy.sparse
 import fantope
 from fantope.errors import FileError
 from fantope.io import Reading, checksum, operator, read
+from fantope.io.text import sniff
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((12, 5)) @ np.diag([3.0, 1.0, 1.0, 0.5, 2.0])
@@ -409,3 +411,44 @@ def test_parquet_of_single_precision_stays_single(tmp_path):
     assert read(tmp_path / "data.parquet").values.dtype == np.float32
     FRAME.reset_index(names="who").to_parquet(tmp_path / "flat.parquet")
     assert read(tmp_path / "flat.parquet").samples == SAMPLES
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "separator"),
+    [
+        ("a.csv", "1,5;2,5\n3,5;4\n", ";"),  # decimal commas, as many as semicolons on the first line
+        ("a.csv", "x;y,z\n1,2\n3,4\n", ","),  # a semicolon in a name
+        ("a.csv", "v\nr1,1\nr2,2\n", ","),  # one name fewer than columns, as R writes it
+        ("a.csv", '"a;b";"c"\n1;2\n', ";"),  # what is quoted separates nothing
+        ("a.tsv", "a,b\tc\n1\t2\n", "\t"),
+        ("a.csv", "a\tb;c\n1\t2\n", "\t"),
+    ],
+)
+def test_one_rule_finds_the_separator(name, text, separator, tmp_path):
+    (tmp_path / name).write_text(text)
+    assert sniff(tmp_path / name).separator == separator
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_a_text_table_is_read_once(ending, tmp_path, monkeypatch):
+    path = tmp_path / f"a.{ending}"
+    lines = "".join(f"{k},{k % 7},{k % 3}.25\n" for k in range(5000))
+    path.write_bytes(gzip.compress(lines.encode()) if ending.endswith("gz") else lines.encode())
+    known, taken = checksum(path), []
+    original = Path.open
+
+    def opened(self, *args, **options):
+        taken.append(self)
+        return original(self, *args, **options)
+
+    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr("fantope.io.readers.checksum", None)
+    data = read(path)
+    assert data.checksum == known and data.shape == (5000, 3) and data.values[4999].tolist() == [4999, 1, 1.25]
+    assert taken.count(path) <= 2  # the first lines, and all of it
+
+
+def test_more_rows_than_the_first_lines_promise(tmp_path):
+    (tmp_path / "a.csv").write_text("".join(["1000000000,2000000000\n"] * 30 + ["1,2\n"] * 3000))
+    data = read(tmp_path / "a.csv")
+    assert data.shape == (3030, 2) and data.values[-1].tolist() == [1, 2] and data.values[0, 1] == 2e9

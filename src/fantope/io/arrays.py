@@ -24,15 +24,28 @@ def read_npy(path: Path, reading: Reading) -> Content:
     if path.stat().st_size == 0:
         raise FileError(path, "is empty", remedy="check how it was written")
     try:
+        if _holds_objects(path):
+            raise FileError(path, "holds Python objects, not numbers", remedy="save it as floats")
         values = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileError:
+        raise
     except BROKEN as error:
-        if "object" in str(error).lower():
-            raise FileError(path, "holds Python objects, not numbers", remedy="save it as floats") from None
         raise FileError(path, f"is cut off or no .npy file ({error})", remedy="write it again") from None
     if not isinstance(values, np.ndarray):  # numpy goes by content, and this is an archive
         values.close()
         raise FileError(path, "is an archive of arrays", remedy="give it the ending .npz")
     return Content(values)
+
+
+def _holds_objects(path: Path) -> bool:
+    """Return whether the header of a .npy file speaks of Python objects, which numpy would have to unpickle."""
+    with path.open("rb") as file:
+        if file.read(2) != np.lib.format.MAGIC_PREFIX[:2]:
+            return False
+        file.seek(0)
+        version = np.lib.format.read_magic(file)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        return bool(read(file)[2].hasobject)
 
 
 def read_npz(path: Path, reading: Reading) -> Content:

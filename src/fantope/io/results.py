@@ -18,11 +18,11 @@ import scipy.sparse
 
 from fantope import extensions
 from fantope.errors import FileError, Use
+from fantope.io.covariances import Kind, operator
 from fantope.io.dataset import Dataset, Reading
 from fantope.io.fingerprint import checksum
 from fantope.io.folder import RECORD
-from fantope.io.operator import Kind, operator
-from fantope.io.read import read
+from fantope.io.readers import read
 from fantope.io.solutions import pack, unpack, unpack_dual
 from fantope.operators import Covariance
 from fantope.path import Path as SolutionPath
@@ -165,15 +165,15 @@ def write_record(
 # --- reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_result(folder: Path, data: Path | None = None) -> SolutionPath:
+def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | None = None) -> SolutionPath:
     """Read a result back: the solutions of ``fantope fit`` (one), ``path``, or a command that an application adds.
 
     Each comes with X, U, the solver's history and its matrix, as it was when it was written, to the bit.
 
     Parameters
     ----------
-    folder : Path
-    data : Path, optional
+    folder : path
+    data : path, optional
         Where the data are now; by default where run.json says, relative to ``folder``.
 
     Raises
@@ -181,8 +181,9 @@ def read_result(folder: Path, data: Path | None = None) -> SolutionPath:
     FileError
         If ``folder`` is not a result, or it or its data were changed.
     """
+    folder = Path(folder)
     run = read_record(folder)
-    inputs = read_inputs(folder, run, data)
+    inputs = read_inputs(folder, run, None if data is None else Path(data))
     failures = changed_files(folder, run) + inputs.failures
     if failures:
         raise FileError(folder, f"cannot be read back: {failures[0].rstrip('.')}", remedy=f"run `{run.command}` again")

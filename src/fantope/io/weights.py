@@ -9,7 +9,7 @@ import numpy as np
 
 from fantope.errors import FileError, listed
 from fantope.io.dataset import Dataset, Reading, is_sparse, loaded
-from fantope.io.read import read_content
+from fantope.io.readers import read_content
 from fantope.penalties import WeightedL1
 from fantope.typing import Array
 

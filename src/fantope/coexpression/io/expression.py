@@ -12,7 +12,7 @@ import numpy as np
 from fantope.errors import FileError, Use, listed, need
 from fantope.io.dataset import Content, Dataset, Reading, is_sparse, loaded
 from fantope.io.fingerprint import checksum
-from fantope.io.read import read_content
+from fantope.io.readers import read_content
 from fantope.io.text import is_number, readable, sniff
 
 if TYPE_CHECKING:
