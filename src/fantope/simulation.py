@@ -19,6 +19,29 @@ Array = NDArray[np.float64]
 _NOISE_TOP = 2.0
 
 
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """How close components come to the true ones.
+
+    Attributes
+    ----------
+    basis : (k, p) array
+        Orthonormal rows with the span of the components; those that vanish add nothing.
+    error : float
+        Distance of the projections, ‖VᵀV − Π‖_F.
+    size : int
+        Number of variables in use.
+    precision, recall : float
+        Of the support.
+    """
+
+    basis: Array
+    error: float
+    size: int
+    precision: float
+    recall: float
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulation:
     """A draw from the model N(0, Σ), Σ = Q Λ Qᵀ, with everything that is true about it.
@@ -63,6 +86,20 @@ class Simulation:
     def projection(self) -> Array:
         """The (p, p) projection Π on the span of the sparse leading eigenvectors."""
         return self.loadings @ self.loadings.T
+
+    def recovery(self, components: Array) -> Recovery:
+        """Compare the rows of ``components``, and the variables they use, with the truth."""
+        _, values, Vt = np.linalg.svd(components, full_matrices=False)
+        V = Vt[values > 1e-10 * max(float(values[0]), 1e-300)]
+        used = np.flatnonzero((components != 0).any(axis=0))
+        hits = len(np.intersect1d(used, self.support))
+        return Recovery(
+            basis=V,
+            error=float(np.linalg.norm(V.T @ V - self.projection)),
+            size=len(used),
+            precision=hits / len(used) if len(used) else 0.0,
+            recall=hits / len(self.support),
+        )
 
     def __repr__(self) -> str:
         n, p = self.Z.shape

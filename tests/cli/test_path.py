@@ -1,7 +1,6 @@
 """`fantope path`: the grid, what it writes, how it ends."""
 
 import csv
-import importlib
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ import pytest
 import fantope
 from fantope.cli import main
 from fantope.cli.path import parse_alphas
+from fantope.path import walk
 
 SIM = fantope.simulate(60, 40, sizes=(6, 4))
 FRAME = pd.DataFrame(SIM.Z, columns=[f"g{j}" for j in range(40)], index=[f"s{i}" for i in range(60)])
@@ -132,7 +132,7 @@ def test_a_folder_of_another_command_is_left_alone(data, tmp_path, capsys):
 
 def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, capsys, monkeypatch):
     calls = []
-    genuine = importlib.import_module("fantope.path.walk").decompose
+    genuine = walk.decompose
 
     def stop_at_the_third(*args, **options):
         calls.append(1)
@@ -140,7 +140,7 @@ def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, c
             os.kill(os.getpid(), signal.SIGINT)
         return genuine(*args, **options)
 
-    monkeypatch.setattr(importlib.import_module("fantope.path.walk"), "decompose", stop_at_the_third)
+    monkeypatch.setattr(walk, "decompose", stop_at_the_third)
     out = tmp_path / "out"
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
     try:
@@ -157,7 +157,7 @@ def test_an_interrupt_before_the_first_leaves_nothing(data, tmp_path, monkeypatc
     def stop(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(importlib.import_module("fantope.path.walk"), "decompose", stop)
+    monkeypatch.setattr(walk, "decompose", stop)
     assert run(data, tmp_path / "out", "--alphas", "0.4,0.5", "-q") == 130
     assert os.listdir(tmp_path) == ["data.csv"]
 

@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-from importlib import import_module
 
 import pytest
 
 import fantope
+from fantope.path import walk
 from fantope.selection import cross_validate, stability_selection
 from interrupting import interrupted, moments
 
@@ -44,8 +44,7 @@ def test_an_interrupt_at_any_moment_is_raised(action):
 def test_an_error_in_a_fold_stays_what_it_is(monkeypatch, n_jobs, error):
     from joblib import parallel_config
 
-    module = import_module("fantope.path.walk")
-    decompose, count = module.decompose, 0
+    decompose, count = walk.decompose, 0
 
     def fails(*arguments):
         nonlocal count
@@ -54,7 +53,7 @@ def test_an_error_in_a_fold_stays_what_it_is(monkeypatch, n_jobs, error):
             raise error("alpha must be larger")
         return decompose(*arguments)
 
-    monkeypatch.setattr(module, "decompose", fails)
+    monkeypatch.setattr(walk, "decompose", fails)
     with parallel_config(backend="threading"), pytest.raises(error) as raised:
         fantope.SparsePCACV(2, alphas=ALPHAS, cv=2, n_jobs=n_jobs).fit(X)
     assert type(raised.value) is error

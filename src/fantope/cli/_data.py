@@ -14,6 +14,7 @@ from fantope.cli.console import Function
 
 if TYPE_CHECKING:
     from fantope.io import Dataset, Reading
+    from fantope.operators import Covariance
     from fantope.penalties import WeightedL1
 
 KINDS = ("covariance", "correlation", "precomputed")
@@ -93,6 +94,21 @@ def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
     ):  # fmt: skip
         if given:
             raise click.UsageError(f"{name} is about data, but with --kind precomputed DATA is S itself; leave it out.")
+
+
+def read_operator(data: Path, reading: Reading, options: dict[str, Any]) -> tuple[Dataset, Covariance]:
+    """Read DATA and return it with the S that the options ask for."""
+    from fantope.io import operator, read
+
+    center = not options["no_center"]
+    return operator(read(data, reading), options["kind"], center=center, drop_constant=reading.drop_constant)
+
+
+def problem_parameters(options: dict[str, Any]) -> dict[str, Any]:
+    """Return what run.json says of the problem, except alpha."""
+    named = {name: options[name] for name in ("n_components", "kind", "tol", "max_iter", "solver")}
+    weights = options["weights"]
+    return {**named, "center": not options["no_center"], "weights": None if weights is None else weights.name}
 
 
 def decades(first: float, gap: float, tol: float) -> float:

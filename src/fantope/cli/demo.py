@@ -6,7 +6,6 @@ import csv
 import json
 import math
 import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from statistics import median
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
+from fantope.cli._data import FitProgress
 from fantope.cli.console import NOT_REACHED, OK, Talk, talk_options
 from fantope.io.folder import result_folder
 
@@ -172,30 +172,11 @@ def _fit(S: Array, alpha: float, tol: float, max_iter: int | None, talk: Talk) -
     solver = Admm(check_every=3) if len(S) <= ONE_ROUND else "auto"
     with talk.progress("certified gap") as report:
         started = time.perf_counter()
-        shown = _on_log_scale(tol, report)
-        solution = solve_to_the_end(S, 2, alpha, solver=solver, tol=tol, max_iter=max_iter, callback=shown)
+        progress = FitProgress(report, alpha, tol)
+        solution = solve_to_the_end(S, 2, alpha, solver=solver, tol=tol, max_iter=max_iter, callback=progress)
         seconds = time.perf_counter() - started
     solution.verify(S)
     return solution, seconds
-
-
-def _on_log_scale(tol: float, report: Callable[[float, str], None]) -> Callable[[Any], None]:
-    """Return a callback that reports how much of the way to `tol`, in decades, the gap has come."""
-    first: float | None = None
-
-    def callback(record: Any) -> None:
-        nonlocal first
-        if not (math.isfinite(record.gap) and record.gap > 0):
-            return
-        first = record.gap if first is None else first
-        whole = math.log(first / tol)
-        fraction = min(max(math.log(first / record.gap) / whole, 0.0), 1.0) if whole > 0 else 1.0
-        report(
-            fraction,
-            f"{record.gap:.1e} of {tol:.0e} at iteration {record.iteration}, {record.n_active} active",
-        )
-
-    return callback
 
 
 def _competitors(sim: Simulation) -> list[tuple[str, Array, Row]]:
@@ -217,31 +198,21 @@ def _competitors(sim: Simulation) -> list[tuple[str, Array, Row]]:
 
 
 def _score(method: str, components: Array, sim: Simulation, seconds: float) -> Row:
-    """Compare the span of `components` with the truth; the basis is made orthonormal first."""
+    """Compare `components` with the truth."""
     import numpy as np
 
-    V = _orthonormal(components)
-    support = np.flatnonzero((components != 0).any(axis=0))
-    hits = np.intersect1d(support, sim.support).size
-    scores = V @ sim.Z.T
+    found = sim.recovery(components)
+    V = found.basis
     return Row(
         method=method,
-        subspace_error=float(np.linalg.norm(V.T @ V - sim.projection)),
-        support_size=int(support.size),
-        precision=hits / support.size if support.size else 0.0,
-        recall=hits / sim.support.size,
-        explained_variance=float((scores**2).sum() / (sim.Z**2).sum()),
+        subspace_error=found.error,
+        support_size=found.size,
+        precision=found.precision,
+        recall=found.recall,
+        explained_variance=float(((V @ sim.Z.T) ** 2).sum() / (sim.Z**2).sum()),
         explained_variance_true=float(np.trace(V @ sim.Sigma @ V.T) / sim.eigenvalues.sum()),
         seconds=seconds,
     )
-
-
-def _orthonormal(components: Array) -> Array:
-    """Return an orthonormal basis, in rows, of the rows' span; rows that vanish add nothing."""
-    import numpy as np
-
-    _, values, Vt = np.linalg.svd(components, full_matrices=False)
-    return np.asarray(Vt[values > 1e-10 * max(values[0], 1e-300)])
 
 
 def _matched(components: Array, sim: Simulation) -> Array:

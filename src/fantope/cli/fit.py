@@ -13,6 +13,8 @@ from fantope.cli._data import (
     FitProgress,
     check_kind,
     problem_options,
+    problem_parameters,
+    read_operator,
     read_penalty,
     reading_options,
     take_reading,
@@ -51,23 +53,20 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     target = _target(options)
-    from fantope.io import operator, read
     from fantope.io.results import describe_solution, write_record
 
     with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
         with talk.progress("fit") as report:
             report(-1.0, f"reading {data.name}")
-            table, S = operator(
-                read(data, reading), options["kind"], center=not options["no_center"],
-                drop_constant=reading.drop_constant,
-            )  # fmt: skip
+            table, S = read_operator(data, reading, options)
             read_at = time.perf_counter()
             solution, extra = _solve(S, table, target, options, report)
             solved_at = time.perf_counter()
         _write(folder, solution, S, table, options)
         record = write_record(
-            folder, COMMAND, table, out, reading, _parameters(options, target),
+            folder, COMMAND, table, out, reading,
+            {"alpha": options["alpha"], "target": target and dict([target]), **problem_parameters(options)},
             [describe_solution(solution, ".")],
             **extra,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
@@ -132,20 +131,6 @@ def _solve(
     return found.solution, {
         # Of max ⟨S, X⟩ over ‖X‖₁ ≤ bound, from this solution alone, so that it can be checked again.
         "constrained": {"bound": value, "norm": found.norm, "objective": found.objective, "dual_bound": bound}
-    }
-
-
-def _parameters(options: dict[str, Any], target: tuple[str, float] | None) -> dict[str, Any]:
-    return {
-        "n_components": options["n_components"],
-        "alpha": options["alpha"],
-        "weights": None if options["weights"] is None else options["weights"].name,
-        "target": None if target is None else {target[0]: target[1]},
-        "kind": options["kind"],
-        "center": not options["no_center"],
-        "tol": options["tol"],
-        "max_iter": options["max_iter"],
-        "solver": options["solver"],
     }
 
 

@@ -14,6 +14,8 @@ from fantope.cli._data import (
     PathProgress,
     check_kind,
     problem_options,
+    problem_parameters,
+    read_operator,
     read_penalty,
     reading_options,
     take_reading,
@@ -76,7 +78,6 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     grid = None if alphas is None else parse_alphas(alphas)
-    from fantope.io import operator, read
     from fantope.io.results import describe_solution, write_record
 
     with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
@@ -85,23 +86,15 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
         count = options["n_alphas"] if grid is None else len(set(grid))
         with talk.progress("path", lines=2 * count) as report:
             report(-1.0, f"reading {data.name}")
-            table, S = operator(
-                read(data, reading), options["kind"], center=not options["no_center"],
-                drop_constant=reading.drop_constant,
-            )  # fmt: skip
+            table, S = read_operator(data, reading, options)
             read_at = time.perf_counter()
             found = _solve(S, table, grid, options, PathProgress(report, count, options["tol"]))
             solved_at = time.perf_counter()
         names = [f"solutions/{k:0{len(str(len(found)))}d}" for k in range(len(found))]
         _write(folder, found, names, S, table, options)
-        parameters = {
-            "n_components": options["n_components"], "alphas": grid, "n_alphas": options["n_alphas"],
-            "weights": None if options["weights"] is None else options["weights"].name,
-            "max_variables": options["max_variables"], "kind": options["kind"], "center": not options["no_center"],
-            "tol": options["tol"], "max_iter": options["max_iter"], "solver": options["solver"],
-        }  # fmt: skip
+        own = {"alphas": grid, "n_alphas": options["n_alphas"], "max_variables": options["max_variables"]}
         record = write_record(
-            folder, COMMAND, table, out, reading, parameters,
+            folder, COMMAND, table, out, reading, own | problem_parameters(options),
             [describe_solution(solution, name) for solution, name in zip(found, names, strict=True)],
             interrupted=found.interrupted,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},

@@ -56,19 +56,16 @@ def _trial(fit: Fit, Z: Array, fresh: Array, sim: Simulation, value: float) -> d
     began = time.perf_counter()
     components = fit(Z, value)
     seconds = time.perf_counter() - began
-    _, values, Vt = np.linalg.svd(components, full_matrices=False)
-    V = Vt[values > 1e-10 * max(float(values[0]), 1e-300)]
-    used = np.flatnonzero(np.abs(components).max(axis=0) > 0.0)
-    hits = len(np.intersect1d(used, sim.support))
+    found = sim.recovery(components)
     best = float(((fresh @ sim.loadings) ** 2).sum())
     return {
         "penalty": value,
-        "error": float(np.linalg.norm(V.T @ V - sim.projection)),
-        "support": len(used),
-        "precision": hits / len(used) if len(used) else 0.0,
-        "recall": hits / len(sim.support),
+        "error": found.error,
+        "support": found.size,
+        "precision": found.precision,
+        "recall": found.recall,
         # Share of what the true subspace explains of fresh samples.
-        "held_out": float(((fresh @ V.T) ** 2).sum()) / best,
+        "held_out": float(((fresh @ found.basis.T) ** 2).sum()) / best,
         "seconds": seconds,
     }
 
