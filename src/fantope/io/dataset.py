@@ -32,7 +32,7 @@ class Reading:
     drop_constant : bool
         Leave out variables that do not vary.
     duplicates : "suffix", "first" or None
-        Variables of the same name: told apart by ".1", ".2", or only the first kept. None makes them an error.
+        Variables of the same name: distinguished by ".1", ".2", or only the first kept. None makes them an error.
     header, row_names : "auto", "yes" or "no"
         Whether a text table has a line of names and a column of names.
     allow_empty_chunks : bool

@@ -188,7 +188,7 @@ def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | N
     if failures:
         raise FileError(folder, f"cannot be read back: {failures[0].rstrip('.')}", remedy=f"run `{run.command}` again")
     pairs = zip(run.solutions, inputs.matrices, strict=True)
-    return SolutionPath(tuple(load_solution(folder, run, told, S) for told, S in pairs if S is not None))
+    return SolutionPath(tuple(load_solution(folder, run, recorded, S) for recorded, S in pairs if S is not None))
 
 
 def read_record(folder: Path) -> Run:
@@ -324,15 +324,15 @@ def load_dual(folder: Path, S: Covariance) -> LiftedDual:
         raise CertificateError(f"{folder / CERTIFICATE} cannot be read ({error}).") from None
 
 
-def load_solution(folder: Path, run: Run, told: dict[str, Any], S: Covariance) -> Solution:
+def load_solution(folder: Path, run: Run, recorded: dict[str, Any], S: Covariance) -> Solution:
     """Read one solution back, with its matrix."""
-    place = folder / told["folder"]
+    place = folder / recorded["folder"]
     X = load_projection(place)
     try:
         solver = _arrays(place / SOLVER) if (place / SOLVER).exists() else _decomposed(X)
         step_size = float(solver.pop("step_size"))
         state = {
-            **told,
+            **recorded,
             "n_components": run.n_components,
             "n_features": S.size,
             "step_size": None if np.isnan(step_size) else step_size,

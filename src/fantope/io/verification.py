@@ -82,27 +82,28 @@ def verify_folder(folder: Path, data_path: Path | None = None, progress: Listene
     inputs = read_inputs(folder, run, data_path)
     failures = changed_files(folder, run) + inputs.failures
     solutions = []
-    for k, (told, S) in enumerate(zip(run.solutions, inputs.matrices, strict=False)):  # no matrices: nothing to check
-        whose = f"{told['group']}, " if told.get("group") else ""
-        progress(Event("verify", k, len(run.solutions), message=f"{whose}alpha {told['alpha']:g}"))
+    # Not strict: without matrices there is nothing to check.
+    for k, (recorded, S) in enumerate(zip(run.solutions, inputs.matrices, strict=False)):
+        whose = f"{recorded['group']}, " if recorded.get("group") else ""
+        progress(Event("verify", k, len(run.solutions), message=f"{whose}alpha {recorded['alpha']:g}"))
         if S is None:
             continue
-        solutions.append(check_solution(folder, S, run, told))
+        solutions.append(check_solution(folder, S, run, recorded))
         if solutions[-1].failure:
-            failures.append(f"{whose}alpha = {told['alpha']:g}: {solutions[-1].failure}")
+            failures.append(f"{whose}alpha = {recorded['alpha']:g}: {solutions[-1].failure}")
     return Verification(run, solutions, failures)
 
 
-def check_solution(folder: Path, S: Covariance, run: Run, told: dict[str, Any]) -> Checked:
-    """Recompute one bracket and compare it with the one told."""
-    reported = Certificate(told["objective"], told["dual_bound"])
+def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, Any]) -> Checked:
+    """Recompute one bracket and compare it with the one reported."""
+    reported = Certificate(recorded["objective"], recorded["dual_bound"])
     try:
-        X, dual = load_projection(folder / told["folder"]), load_dual(folder / told["folder"], S)
-        if dual.alpha != told["alpha"]:
+        X, dual = load_projection(folder / recorded["folder"]), load_dual(folder / recorded["folder"], S)
+        if dual.alpha != recorded["alpha"]:
             raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
         found, failure = verify_reported(S, X, dual, run.n_components, reported)
     except CertificateError as error:
-        return Checked(told["alpha"], reported.gap, None, str(error), told.get("group", ""))
-    if not failure and not abs(told["gap"] - reported.gap) <= 1e-9:
-        failure = f"the gap reported, {told['gap']:.3g}, is not that of the bracket reported, {reported.gap:.3g}"
-    return Checked(told["alpha"], reported.gap, found, failure and f"{failure}.", told.get("group", ""))
+        return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
+    if not failure and not abs(recorded["gap"] - reported.gap) <= 1e-9:
+        failure = f"the gap reported, {recorded['gap']:.3g}, is not that of the bracket reported, {reported.gap:.3g}"
+    return Checked(recorded["alpha"], reported.gap, found, failure and f"{failure}.", recorded.get("group", ""))

@@ -21,7 +21,7 @@ BINS = 64  # to a factor of two: quintics on bins this narrow are exact to round
 MANTISSA = 52 - 6  # bits below those that tell the bin: a double's binary form is its place in the table
 FIRST = (1023 - SPAN) * BINS
 
-HALF = 0.7  # so many of the rows hold half of the triangle
+HALF = 0.7  # this share of the rows holds half of the triangle
 
 
 def entry_table(m: float) -> Array:

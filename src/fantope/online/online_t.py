@@ -214,7 +214,7 @@ class OnlineT:
         return self._unit.of_square(self._step(self.count.effective, self.fourth))
 
     def _step(self, effective: float, fourth: float) -> float:
-        """Return α after so many samples with this sum of ‖z‖⁴, for samples in the unit."""
+        """Return α after a number of samples with this sum of ‖z‖⁴, for samples in the unit."""
         if self.step_size is not None:
             return self.step_size * self.unit * self.unit / math.sqrt(max(effective, 1.0))
         return math.sqrt(self.n_components / fourth) if fourth > 0.0 else 1.0

@@ -78,7 +78,7 @@ def leading_eigenvalue_bounds(
 def claimed_eigenvalue_bounds(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
     """Return bounds of the leading eigenvalues of M if N − M ⪰ 0 for the N above; None if that cannot be shown.
 
-    ``theta`` (falling) and the rows of ``V`` are a claim; where they come from is of no consequence for the proof.
+    ``theta`` (descending) and the rows of ``V`` are a claim; where they come from is of no consequence for the proof.
     """
     return _cholesky(M.copy(), theta, V, eta)
 

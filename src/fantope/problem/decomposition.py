@@ -38,7 +38,7 @@ class Decomposition:
     problem : Problem
         Over the kept variables; entries between components are zero.
     kept : (m,) array
-        The kept variables, rising.
+        The kept variables, ascending.
     labels : (p,) array
         Component of each variable.
     penalty : Entrywise

@@ -102,7 +102,7 @@ class WorkspaceDual:
         return dual
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
-        """Return S − U, in the work space unless told otherwise."""
+        """Return S − U, in the work space unless another is given."""
         M = self.workspace if out is None else out
         self.fill(M)
         return _slack(S, M, self.penalty)
@@ -116,7 +116,7 @@ class ExtendedDual:
     """
 
     penalty: Entrywise
-    active: IntArray  # (a,) rising
+    active: IntArray  # (a,) ascending
     U: Array  # (a, m): the rows of the active variables
 
     @classmethod

@@ -27,8 +27,8 @@ class Factors:
     Being factored, X is in the Fantope by construction, up to rounding.
     """
 
-    rows: IntArray  # (r,) variables in use, rising
-    vectors: Array  # (k, r) orthonormal rows, by falling weight
+    rows: IntArray  # (r,) variables in use, ascending
+    vectors: Array  # (k, r) orthonormal rows, by descending weight
     weights: Array  # (k,)
 
     def lifted(self, rows: IntArray) -> Factors:
@@ -53,7 +53,7 @@ def assemble(V: AnyArray, weights: Array) -> Array:
 
 
 def weigh(values: Array, total: float) -> int:
-    """Count the leading eigenvalues (falling order) that get a positive weight in a Fantope projection."""
+    """Count the leading eigenvalues (in descending order) that get a positive weight in a Fantope projection."""
     if len(values) <= total:
         return len(values)
     return int(np.count_nonzero(values > capped_simplex_shift(values, total)))
@@ -99,12 +99,12 @@ def repair(
     every = np.concatenate(values)
     shift = capped_simplex_shift(every, n_components)
     nearest = _assemble(rows, values, vectors, where, shift)
-    falling = np.sort(every)[::-1]
-    if len(every) <= n_components or falling[n_components - 1] <= falling[n_components]:
+    descending = np.sort(every)[::-1]
+    if len(every) <= n_components or descending[n_components - 1] <= descending[n_components]:
         return nearest
     # Far from the optimum the nearest point spreads what is missing in the trace over tiny eigenvalues, and the
     # nearest projection, of rank d, is better. But an optimal X may have eigenvalues 0.8 and 0.2: compare.
-    shift = 0.5 * (falling[n_components - 1] + falling[n_components])
+    shift = 0.5 * (descending[n_components - 1] + descending[n_components])
     rounded = _assemble(rows, [np.where(found > shift, shift + 1.0, found) for found in values], vectors, where, shift)
     return rounded if objective(rounded) > objective(nearest) else nearest
 
@@ -167,7 +167,7 @@ def _assemble(
 
 
 def _leading(block: Array, n_components: int, rows: IntArray, start: Array | None) -> tuple[Array, Array]:
-    """Return the eigenpairs of a block that may get a positive weight, falling."""
+    """Return the eigenpairs of a block that may get a positive weight, descending."""
     size = len(block)
     if size <= DENSE_UP_TO or start is None:
         with all_blas_threads(size):

@@ -19,7 +19,7 @@ def capped_simplex_shift(values: Array, total: float) -> float:
     0.2
     """
     kinks = np.sort(np.concatenate([values, values - 1.0]))
-    sums = np.clip(values - kinks[:, None], 0.0, 1.0).sum(axis=1)  # falling, from len(values) to 0
+    sums = np.clip(values - kinks[:, None], 0.0, 1.0).sum(axis=1)  # descending, from len(values) to 0
     right = min(max(int(np.searchsorted(-sums, -total)), 1), len(kinks) - 1)
     high, low = sums[right - 1], sums[right]
     if high <= low:

@@ -29,7 +29,7 @@ from fantope.typing import Array, IntArray
 WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a few rounds (measured)
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
-FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: so many, and so many a component
+FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 CHECK_EVERY, CHECK_MANY_EVERY, MANY = 10, 25, 500  # beyond 500 variables a certificate costs ten iterations
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
@@ -134,7 +134,7 @@ class ActiveSet:
             self._grow(problem, state, violators[order[:limit]])
         settled = len(violators) < 0.2 * len(active)
         if settled and state.tol > 10 * state.final_tol:
-            state.pending = False  # far from done: a certificate over all variables would cost more than it tells
+            state.pending = False  # far from done: a certificate over all variables would cost more than it is worth
         if settled and not state.pending:
             state.tol = max(0.1 * state.tol, state.final_tol)
         return max(run.n_iter, 1)

@@ -20,7 +20,7 @@ class Start:
     Attributes
     ----------
     rows : (r,) array
-        The variables of the reduced problem that it covers, rising; X is zero elsewhere.
+        The variables of the reduced problem that it covers, ascending; X is zero elsewhere.
     X : (r, r) array
         A primal guess; it need not be feasible.
     U : (r, r) array, optional

@@ -116,12 +116,12 @@ class Solution:
 
     @property
     def support(self) -> IntArray:
-        """Indices of the variables in use, rising."""
+        """Indices of the variables in use, ascending."""
         return self.factors.rows
 
     @property
     def eigenvalues(self) -> Array:
-        """The positive eigenvalues of X, falling: all 1 means that X is a projection."""
+        """The positive eigenvalues of X, descending: all 1 means that X is a projection."""
         return self.factors.weights
 
     @property
@@ -138,7 +138,7 @@ class Solution:
     def components(self) -> Array:
         """(d, p) orthonormal basis V of the leading range of X that diagonalises V S Vᵀ.
 
-        By falling explained variance; the entry of largest magnitude of each component is positive; exact zeros
+        By descending explained variance; the entry of largest magnitude of each component is positive; exact zeros
         off the support.
         """
         V = self.factors.vectors[: self.n_components]
@@ -154,7 +154,7 @@ class Solution:
 
     @cached_property
     def explained_variance(self) -> Array:
-        """(d,) vᵀSv of each component, falling."""
+        """(d,) vᵀSv of each component, descending."""
         V = self.components[:, self.support]
         S = self.covariance.block(self.support, self.support)
         return np.asarray(np.einsum("ij,jk,ik->i", V, S, V))

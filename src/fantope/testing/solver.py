@@ -93,5 +93,5 @@ def _check_certificate(name: str, S: Array, sol: Solution) -> None:
 def _check_records(name: str, records: list[Record], sol: Solution) -> None:
     expect(len(records) > 0, f"{name}: the callback was never called.")
     expect(tuple(records) == sol.history, f"{name}: the callback must see the records of the history.")
-    falling = all(after.gap <= before.gap for before, after in pairwise(records))
-    expect(falling, f"{name}: the best gap so far must not grow.")
+    descending = all(after.gap <= before.gap for before, after in pairwise(records))
+    expect(descending, f"{name}: the best gap so far must not grow.")

@@ -19,14 +19,14 @@ PREPARATION = ("transform", "min_expressed", "missing", "mangled")
 def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
     """Prepare the expression as the run did, and return the correlation matrix of each group."""
     try:
-        told, parameters = run.record["source"], run.record["parameters"]
+        described, parameters = run.record["source"], run.record["parameters"]
         settings = {name: parameters[name] for name in PREPARATION}
-        samples = told["samples"]
+        samples = described["samples"]
         source = Source(
             data=locate_data(folder, run, data),
             samples=None if samples is None else folder / samples["path"],
-            **{name: told[name] for name in ("genes_in", "layer", "sample_column", "group_column")},
-            covariates=tuple(told["covariates"]),
+            **{name: described[name] for name in ("genes_in", "layer", "sample_column", "group_column")},
+            covariates=tuple(described["covariates"]),
         )
         groups = [str(each["group"]) for each in run.solutions]
         method = parameters["correlation"]

@@ -7,7 +7,7 @@ from numba import njit, prange
 
 from fantope.kernels.build import TWO_CORES, parallel_from
 
-HALF = 0.7  # so many of the rows hold half of the triangle
+HALF = 0.7  # this share of the rows holds half of the triangle
 
 
 @njit(cache=True, nogil=True)

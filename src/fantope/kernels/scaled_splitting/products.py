@@ -7,7 +7,7 @@ from numba import prange
 
 from fantope.kernels.build import TWO_CORES, parallel_from
 
-BLOCK = 16  # rows at a time: so many columns of the transpose share their cache lines
+BLOCK = 16  # rows at a time: as many columns of the transpose share their cache lines
 
 
 @parallel_from(TWO_CORES)

@@ -64,7 +64,7 @@ class Anderson:
         held = min(self.n_differences + 1, self.memory)
         sums = store(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
         row, square, across = sums[:held], float(sums[held]), float(sums[held + 1])
-        if row[at] == 0.0:  # the residual is the last one: the difference tells nothing, and took an older one's place
+        if row[at] == 0.0:  # the residual is the last one: the difference says nothing, and took an older one's place
             self.clear()
         else:
             self.n_differences += 1

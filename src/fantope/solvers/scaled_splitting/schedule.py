@@ -17,7 +17,7 @@ class Schedule:
     Attributes
     ----------
     first_inner, more_inner, most_inner : int
-        Steps to first order after the first decomposition, more after each further one, at most so many: the
+        Steps to first order after the first decomposition, more after each further one, at most this number: the
         first-order model holds longer the closer the iterates are to each other.
     inner_fall : float
         A residual that has fallen to this part of the one at the last decomposition asks for the next one.
@@ -51,7 +51,7 @@ class Schedule:
     cap_rounds, first_cap_rounds : int
         Rounds of subspace iteration for the largest eigenvalues of X, and where nothing is known of them yet.
     far_below, cap_rest : float, int
-        Below this largest eigenvalue X ⪯ I is not looked at for so many steps.
+        Below this largest eigenvalue X ⪯ I is not looked at for this number of steps.
     cap_scale : float
         Scale of P in the accelerated vector, next to z.
     good : float
