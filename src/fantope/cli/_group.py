@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from typing import Any
@@ -68,25 +71,50 @@ def cli() -> None:
 
 def run(argv: Sequence[str] | None) -> int:
     """Run the group on `argv` and turn every expected failure into one sentence and an exit code."""
-    try:
-        code = cli.main(args=None if argv is None else list(argv), prog_name="fantope", standalone_mode=False)
-    except (click.Abort, KeyboardInterrupt):
-        complain("interrupted; nothing was written.")
-        return INTERRUPTED
-    except click.UsageError as error:
+    with _noticed_interrupts() as came:
+        try:
+            code = cli.main(args=None if argv is None else list(argv), prog_name="fantope", standalone_mode=False)
+            return int(code or 0)
+        except (click.Abort, KeyboardInterrupt):
+            pass
+        except Exception as error:
+            # Compiled modules turn a Ctrl-C that comes while they are loaded into an ImportError.
+            if not came.is_set():
+                return _failed(error)
+    complain("interrupted; nothing was written.")
+    return INTERRUPTED
+
+
+def _failed(error: Exception) -> int:
+    """Say in one sentence what was wrong; raise what is a fault of the program."""
+    if isinstance(error, click.UsageError):
         # Click's own display adds the usage line, which says where to look.
         error.show()
-        return BAD_INPUT
-    except click.ClickException as error:
+    elif isinstance(error, click.ClickException):
         complain(error.format_message())
-        return BAD_INPUT
-    except ImportError as error:
-        # The library explains a missing extra by raising from the bare error; any other is a fault.
-        if error.__cause__ is None:
-            raise
+    # The library explains a missing extra by raising from the bare error; any other is a fault.
+    elif isinstance(error, ValueError | OSError | MemoryError) or (isinstance(error, ImportError) and error.__cause__):
         complain(sentence(error))
-        return BAD_INPUT
-    except (ValueError, OSError, MemoryError) as error:
-        complain(sentence(error))
-        return BAD_INPUT
-    return int(code or 0)
+    else:
+        raise error
+    return BAD_INPUT
+
+
+@contextmanager
+def _noticed_interrupts() -> Iterator[threading.Event]:
+    """Note Ctrl-C, which still raises ``KeyboardInterrupt``; a process that was started to ignore it goes on so."""
+    came = threading.Event()
+
+    def handler(number: int, frame: Any) -> None:
+        came.set()
+        raise KeyboardInterrupt
+
+    main = threading.current_thread() is threading.main_thread()  # signals go there only
+    watch = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if watch:
+        signal.signal(signal.SIGINT, handler)
+    try:
+        yield came
+    finally:
+        if watch:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
