@@ -7,14 +7,13 @@ from fantope.selection.cross_validation import choose
 
 
 def test_rules_of_cross_validation():
-    alphas = np.array([3.0, 2.0, 1.0])
     scores = np.array([[0.50, 0.50], [0.59, 0.61], [0.60, 0.64]])  # the best has a standard error of 0.02
-    assert choose(alphas, scores, "best") == 2
-    assert choose(alphas, scores, "1se") == 1
+    assert choose(scores, "best") == 2
+    assert choose(scores, "1se") == 1
     scores[2] += 0.02
-    assert choose(alphas, scores, "1se") == 2
+    assert choose(scores, "1se") == 2
     with pytest.raises(ValueError, match="rule must be '1se' or 'best', got '2se'"):
-        choose(alphas, scores, "2se")
+        choose(scores, "2se")
 
 
 def test_one_fold_has_no_error():

@@ -144,7 +144,7 @@ class SparsePCACV(SparsePCA):
         )
         scores, sizes = (np.column_stack(columns) for columns in zip(*found, strict=True))
         rule: Any = self.rule
-        chosen = CrossValidation(alphas, scores, sizes, choose(alphas, scores, rule), rule)
+        chosen = CrossValidation(alphas, scores, sizes, choose(scores, rule), rule)
         final = SparsePCA(n_components=d, alpha=chosen.alpha, penalty=self.penalty, kind=self.kind, tol=self.tol).fit(X)
         for name, value in vars(final).items():
             if name.endswith("_"):

@@ -15,7 +15,6 @@ from fantope.solvers.validation import check_covariance, check_n_components, che
 from fantope.typing import Array, IntArray
 
 Rule = Literal["1se", "best"]
-Fold = tuple[IntArray, IntArray]
 # From training rows and held-out rows to S, and to what components V explain of the held-out rows.
 Explained = Callable[[Array], float]
 
@@ -87,8 +86,8 @@ def fold_scores(
     return np.array([explained(solution.components) for solution in path]), sizes
 
 
-def choose(alphas: Array, scores: Array, rule: Rule) -> int:
-    """Return the index of the alpha that the rule takes.
+def choose(scores: Array, rule: Rule) -> int:
+    """Return the index of the alpha that the rule takes, given one row of scores for each, by descending alpha.
 
     "best" is the one with the largest mean score; of equals the largest alpha. "1se" is the largest alpha whose mean
     score is within one standard error of the best: about as good, and sparser.
@@ -96,7 +95,7 @@ def choose(alphas: Array, scores: Array, rule: Rule) -> int:
     Examples
     --------
     >>> scores = np.array([[0.1, 0.2], [0.5, 0.7], [0.6, 0.8]])
-    >>> choose(np.array([3.0, 2.0, 1.0]), scores, "best"), choose(np.array([3.0, 2.0, 1.0]), scores, "1se")
+    >>> choose(scores, "best"), choose(scores, "1se")
     (2, 1)
     """
     if rule not in ("1se", "best"):
@@ -144,4 +143,4 @@ def cross_validate(
         raise ValueError(f"folds must hold at least two folds, got {len(found)}.")
     scores = np.column_stack([score for score, _ in found])
     sizes = np.column_stack([size for _, size in found])
-    return CrossValidation(grid, scores, sizes, choose(grid, scores, rule), rule)
+    return CrossValidation(grid, scores, sizes, choose(scores, rule), rule)
