@@ -4,7 +4,7 @@ import scipy.linalg
 
 from fantope.eigen import Eigenspace, largest_eigenvalues
 from fantope.eigen.lapack import largest_eigenpairs
-from fantope.prox.simplex import capped_simplex_shift
+from fantope.problem.simplex import capped_simplex_shift
 from problems import blocks, sample_covariance, spectrum
 
 RNG = np.random.default_rng(11)

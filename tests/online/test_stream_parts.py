@@ -15,7 +15,7 @@ from fantope.online import (
     fantope_distance,
 )
 from fantope.online.persist import previous, read_state, write_state
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from fantope.simulation import simulate
 
 

@@ -8,7 +8,7 @@ from fantope.penalties import L1
 from fantope.problem import projection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress, project, repair
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from problems import blocks, equicorrelated, sample_covariance, spectrum
 
 

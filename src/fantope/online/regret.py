@@ -18,7 +18,7 @@ import scipy.sparse
 
 from fantope.online.base import Learner, State
 from fantope.problem.projection import Factors
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from fantope.typing import Array
 
 

@@ -25,7 +25,7 @@ from fantope.problem.decomposition import component_labels
 from fantope.problem.dual import LiftedDual, PenalisedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from fantope.typing import Array, IntArray
 
 SLACK = 0.02  # of an absolute tolerance: what proving the bound may cost

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from fantope.eigen import Eigenspace, all_blas_threads
 from fantope.kernels.graph import component_labels
-from fantope.prox.simplex import capped_simplex, capped_simplex_shift
+from fantope.problem.simplex import capped_simplex, capped_simplex_shift
 from fantope.typing import AnyArray, Array, IntArray
 
 # Blocks up to this size are decomposed in full; above it only the eigenpairs that get a positive weight are.

@@ -19,9 +19,9 @@ from fantope.kernels.elementwise import box_part, gradfps_pass, gradfps_target, 
 from fantope.problem.dual import WorkspaceDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
-from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.candidates import primal_candidate
+from fantope.solvers.exact_penalty import PenaltyWeights, prox_f2_direct, prox_f2_iterative
 from fantope.solvers.spectral import due_for_balance, spectral_start
 from fantope.typing import Array
 

@@ -15,8 +15,8 @@ import numpy as np
 from fantope.eigen import Eigenspace
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
-from fantope.prox.penalties import PenaltyWeights
 from fantope.solvers.base import Candidate, Start
+from fantope.solvers.exact_penalty import PenaltyWeights
 from fantope.solvers.spectral import spectral_start
 from fantope.typing import Array
 

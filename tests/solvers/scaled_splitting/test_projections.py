@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fantope.kernels.triangle import unpack
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from fantope.solvers.scaled_splitting.projections import ConeProjection, FantopeProjection
 
 

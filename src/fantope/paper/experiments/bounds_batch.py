@@ -15,9 +15,9 @@ from fantope.paper.experiments.common import Draw, distance, draw, few
 from fantope.paper.theory import certified_error, convergence_constant, estimation_error, fps_constants, start_distance
 from fantope.penalties import L1
 from fantope.problem.problem import Problem
-from fantope.prox.penalties import PenaltyWeights
 from fantope.solvers import GradFps
 from fantope.solvers.base import Start
+from fantope.solvers.exact_penalty import PenaltyWeights
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 

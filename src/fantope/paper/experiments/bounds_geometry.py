@@ -13,7 +13,7 @@ import numpy as np
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import draw
 from fantope.paper.theory import distance_bound, fps_constants
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from fantope.typing import Array
 
 

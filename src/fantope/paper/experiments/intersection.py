@@ -12,7 +12,7 @@ import numpy as np
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import distance, draw, plain
 from fantope.paper.intersection import Intersection, fps, incremental, nearest_correlation, splitting
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 

@@ -8,7 +8,7 @@ import scipy.linalg
 from fantope.kernels.scaled_splitting.products import project_near
 from fantope.kernels.triangle import pack
 from fantope.problem.projection import assemble
-from fantope.prox.simplex import capped_simplex_shift
+from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
 
 

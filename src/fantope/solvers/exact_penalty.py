@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
-from fantope.prox.simplex import soft_capped_simplex
 from fantope.typing import Array
 
 
@@ -81,3 +80,37 @@ def _into_ball(X: Array, n_components: int) -> Array:
     """P_𝒳: scale X into the ball ‖X‖_F ≤ √d."""
     norm = float(np.linalg.norm(X))
     return X * min(1.0, np.sqrt(n_components) / norm) if norm > 0 else X.copy()
+
+
+def soft_capped_simplex(values: Array, total: float, above: float, trace: float, below: float) -> Array:
+    """Minimise ``above·[max u − 1]₊ + trace·|Σu − total| + below·[−min u]₊ + ½‖u − values‖²``.
+
+    The optimality conditions say u = clip(values − t, a, c): the trace penalty shifts (|t| ≤ trace), the other
+    two push the largest values down to a level c ≥ 1 and the smallest up to a level a ≤ 0, each moving by at
+    most its weight in all. For a given t the levels are explicit and Σu falls in t, so t is found by bisection.
+    """
+
+    def clipped(t: float) -> Array:
+        shifted = values - t
+        return np.clip(shifted, -_level(-shifted, below, 0.0), _level(shifted, above, 1.0))
+
+    low, high = -trace, trace
+    if clipped(low).sum() <= total:
+        return clipped(low)
+    if clipped(high).sum() >= total:
+        return clipped(high)
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if middle in (low, high):
+            break
+        low, high = (middle, high) if clipped(middle).sum() > total else (low, middle)
+    return clipped(0.5 * (low + high))
+
+
+def _level(values: Array, weight: float, floor: float) -> float:
+    """Smallest c ≥ floor with Σ (values − c)₊ ≤ weight."""
+    top = np.sort(values)[::-1]
+    if np.maximum(top - floor, 0.0).sum() <= weight:
+        return floor
+    levels = (np.cumsum(top) - weight) / np.arange(1, len(top) + 1)
+    return float(levels.max())

@@ -1,10 +1,15 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from fantope.prox.penalties import PenaltyWeights, prox_f2_direct, prox_f2_iterative
-from fantope.prox.simplex import capped_simplex
+from fantope.problem.simplex import capped_simplex
+from fantope.solvers.exact_penalty import PenaltyWeights, prox_f2_direct, prox_f2_iterative, soft_capped_simplex
 from problems import sample_covariance, spectrum
+
+VALUES = st.lists(st.floats(-5, 5), min_size=1, max_size=12).map(np.array)
+WEIGHTS = st.floats(0.0, 3.0)
 
 
 def matrix(vectors, values):
@@ -89,3 +94,51 @@ def test_constants_of_the_corollary():
     np.testing.assert_allclose(weights.below, mu * np.sqrt(p * (d + 1)))
     assert PenaltyWeights.of(S, d, alpha * p, 2.0).trace == pytest.approx(2.0 / np.sqrt(p))
     assert weights.scaled(0.5) == PenaltyWeights(0.5 * weights.above, 0.5 * weights.trace, 0.5 * weights.below)
+
+
+def soft_objective(u, values, total, above, trace, below):
+    return (
+        above * max(u.max() - 1, 0)
+        + trace * abs(u.sum() - total)
+        + below * max(-u.min(), 0)
+        + 0.5 * np.sum((u - values) ** 2)
+    )
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_soft_penalties_against_a_convex_solver(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 11))
+    values = 2 * rng.standard_normal(n)
+    total = int(rng.integers(1, n + 1))
+    above, trace, below = rng.uniform(0, 3, 3) * (rng.uniform(size=3) < 0.8)
+    u = cp.Variable(n)
+    penalty = above * cp.pos(cp.max(u) - 1) + trace * cp.abs(cp.sum(u) - total) + below * cp.pos(-cp.min(u))
+    problem = cp.Problem(cp.Minimize(penalty + 0.5 * cp.sum_squares(u - values)))
+    problem.solve(solver="CLARABEL")
+    found = soft_capped_simplex(values, total, above, trace, below)
+    assert soft_objective(found, values, total, above, trace, below) <= problem.value + 1e-7
+    np.testing.assert_allclose(found, u.value, atol=1e-4)
+
+
+@given(values=VALUES, total=st.integers(1, 5), above=WEIGHTS, trace=WEIGHTS, below=WEIGHTS, seed=st.integers(0, 99))
+def test_soft_penalties_no_better_point_nearby(values, total, above, trace, below, seed):
+    found = soft_capped_simplex(values, total, above, trace, below)
+    best = soft_objective(found, values, total, above, trace, below)
+    rng = np.random.default_rng(seed)
+    for size in (1e-3, 0.1, 1.0):
+        for _ in range(10):
+            other = found + size * rng.standard_normal(len(values))
+            assert best <= soft_objective(other, values, total, above, trace, below) + 1e-10
+
+
+@given(values=VALUES)
+def test_large_weights_give_the_projection(values):
+    total = (len(values) + 1) // 2
+    soft = soft_capped_simplex(values, total, 1e3, 1e3, 1e3)
+    np.testing.assert_allclose(soft, capped_simplex(values, total), atol=1e-9)
+
+
+def test_zero_weights_change_nothing():
+    values = np.array([3.0, -1.0, 0.5])
+    np.testing.assert_allclose(soft_capped_simplex(values, 1, 0.0, 0.0, 0.0), values)
