@@ -41,10 +41,6 @@ class Resumed:
     sound: bool  # whether the newest file was the one used, and is worth keeping as the one before
 
 
-class _Unusable(Exception):
-    """A checkpoint that cannot be read; the one before it may do."""
-
-
 def writable(folder: Path, option: str) -> None:
     """Make a folder and try to write there: better now than after hours of rows."""
     try:
@@ -75,7 +71,7 @@ def save(path: Path, estimator: OnlineSparsePCA, progress: Progress, keep_previo
 
 def resume(path: Path, wanted: OnlineSparsePCA) -> Resumed | None:
     """Return what the checkpoint holds, or the one before it where it is damaged; None if there is none."""
-    from fantope.online.persist import previous
+    from fantope.online.persist import CheckpointError, previous
 
     if not path.exists():  # writing never leaves it missing: it was removed, in order to start afresh
         return None
@@ -83,26 +79,23 @@ def resume(path: Path, wanted: OnlineSparsePCA) -> Resumed | None:
     for number, file in enumerate(candidates):
         try:
             return _load(file, wanted, sound=number == 0)
-        except _Unusable as error:
+        except CheckpointError as error:
+            if error.reason == "version":
+                raise
+            what = str(error).rstrip(".")
             if number + 1 < len(candidates):
-                complain(f"{error}; going on from the checkpoint before it.")
+                complain(f"{what}; going on from the checkpoint before it.")
                 continue
             raise ValueError(
-                f"{error}; choose another --checkpoint, or remove the file if it is one and start afresh."
+                f"{what}; choose another --checkpoint, or remove the file if it is one and start afresh."
             ) from None
     return None
 
 
 def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
     from fantope.estimators.online_sparse_pca import load_with_header
-    from fantope.online.persist import CheckpointError
 
-    try:
-        found, header = load_with_header(file)
-    except CheckpointError as error:
-        if error.reason == "version":
-            raise
-        raise _Unusable(str(error).rstrip(".")) from None
+    found, header = load_with_header(file)
     saved = header.get("position")
     if saved is None:
         raise ValueError(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fantope.finite import check_finite
+from fantope.checks import check_finite
 from fantope.typing import AnyArray, Array
 
 SHOWN = 5  # features named in one sentence

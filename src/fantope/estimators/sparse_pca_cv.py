@@ -11,6 +11,7 @@ from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
+from fantope.checks import check_nonnegative
 from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data, is_sparse
 from fantope.estimators.moments import column_moments, data_moments
@@ -19,7 +20,6 @@ from fantope.penalties import Entrywise, Penalty
 from fantope.penalties.l1 import as_penalty
 from fantope.problem.decomposition import largest_alpha
 from fantope.selection.cross_validation import CrossValidation, choose, fold_scores
-from fantope.solvers.validation import check_nonnegative
 from fantope.typing import Array, IntArray
 
 N_ALPHAS = 20

@@ -26,7 +26,7 @@ def result_folder(target: Path, *, command: str, replace: bool = True) -> Iterat
     writes it.
     """
     target = target.expanduser().resolve()
-    _refuse_foreign(target, command, replace)
+    refuse_foreign(target, command, replace)
     building = _scratch(target)
     try:
         yield building
@@ -35,7 +35,7 @@ def result_folder(target: Path, *, command: str, replace: bool = True) -> Iterat
         umask = os.umask(0)
         os.umask(umask)
         building.chmod(0o777 & ~umask)  # mkdtemp gives 0700, which is not what a result folder should have
-        _refuse_foreign(target, command, replace)  # minutes may have passed
+        refuse_foreign(target, command, replace)  # minutes may have passed
         _swap(building, target)
     except BaseException as error:
         shutil.rmtree(building, ignore_errors=True)
@@ -46,31 +46,23 @@ def result_folder(target: Path, *, command: str, replace: bool = True) -> Iterat
         raise
 
 
-def writer_of(folder: Path) -> str | None:
-    """Return the command that wrote a result's folder; None if the folder is something else."""
-    try:
-        command = json.loads((folder / RECORD).read_text(encoding="utf-8"))["command"]
-        return command if isinstance(command, str) else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-
-
-def refuse_foreign(target: Path, command: str) -> bool:
-    """Return whether a folder has content, which must be that of the same command."""
+def refuse_foreign(target: Path, command: str, replace: bool = True) -> bool:
+    """Return whether a folder has content, which must be that of the same command and is there to be replaced."""
     if not target.exists():
         return False
     if not target.is_dir():
         raise FileError(target, "is a file, not a folder", remedy=ANOTHER)
     if not any(target.iterdir()):
         return False
-    if writer_of(target) != command:
+    try:
+        writer = json.loads((target / RECORD).read_text(encoding="utf-8"))["command"]
+    except (OSError, ValueError, KeyError, TypeError):
+        writer = None
+    if writer != command:
         raise FileError(target, f"is not empty and was not written by `{command}`", remedy=ANOTHER)
-    return True
-
-
-def _refuse_foreign(target: Path, command: str, replace: bool) -> None:
-    if refuse_foreign(target, command) and not replace:
+    if not replace:
         raise FileError(target, "exists already", remedy=(*ANOTHER, ", or replace it with ", Use("overwrite", True)))
+    return True
 
 
 def _scratch(target: Path) -> Path:

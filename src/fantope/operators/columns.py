@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fantope.finite import check_finite
+from fantope.checks import check_finite
 from fantope.typing import AnyArray, Array, IntArray
 
 CHUNK = 64 * 2**20  # bytes of an array that are held in double precision at a time

@@ -19,7 +19,7 @@ from dask import base
 from dask.array import Array as DaskArray
 from dask.delayed import delayed
 
-from fantope.finite import first_not_finite, not_finite
+from fantope.checks import first_not_finite, not_finite
 from fantope.operators.columns import SINGLE_UP_TO, rounding
 from fantope.operators.data import DataCovariance
 from fantope.operators.factory import check_chunks, check_shape

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.finite import not_finite
+from fantope.checks import not_finite
 from fantope.operators.columns import CHUNK, TileValues, rounding
 from fantope.typing import AnyArray, Array, IntArray
 

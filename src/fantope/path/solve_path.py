@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fantope.checks import check_nonnegative
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
 from fantope.penalties import Entrywise, Penalty
@@ -23,7 +24,6 @@ from fantope.solvers.validation import (
     check_covariance,
     check_max_iter,
     check_n_components,
-    check_nonnegative,
     check_tol,
 )
 from fantope.typing import Array, IntArray

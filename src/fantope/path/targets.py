@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from fantope.checks import check_nonnegative
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
 from fantope.penalties import L1, Entrywise, Penalty
@@ -27,7 +28,7 @@ from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, repair
 from fantope.solvers import Solution, Status
 from fantope.solvers.solve import Interrupted
-from fantope.solvers.validation import check_covariance, check_n_components, check_nonnegative, check_tol, smallest_tol
+from fantope.solvers.validation import check_covariance, check_n_components, check_tol, smallest_tol
 
 MAX_SOLVES = 40
 AHEAD = 0.8  # a scan is made for a somewhat smaller alpha than the one at hand: a search goes down by tenths

@@ -12,8 +12,7 @@ the dual set ``{U : ⟨U, X⟩ ≤ Ω(X) for all X}`` and infinite elsewhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -118,14 +117,3 @@ class Entrywise(Penalty):
         if isinstance(limits, float):
             return limits * size
         return float(np.linalg.norm(limits[np.isfinite(limits)]))
-
-
-def check_alpha(alpha: Any) -> float:
-    """Return alpha as a finite number, 0 or larger."""
-    wanted = "a finite number, 0 or larger"
-    if isinstance(alpha, bool) or not isinstance(alpha, Real):
-        raise ValueError(f"alpha must be {wanted}, got {alpha!r} ({type(alpha).__name__}).")
-    number = float(alpha)
-    if not np.isfinite(number) or number < 0:
-        raise ValueError(f"alpha must be {wanted}, got {number}.")
-    return number

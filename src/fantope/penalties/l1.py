@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fantope.penalties.base import Entrywise, Penalty, check_alpha
+from fantope.checks import check_nonnegative
+from fantope.penalties.base import Entrywise, Penalty
 from fantope.typing import Array, IntArray
 
 
@@ -30,7 +31,7 @@ class L1(Entrywise):
     alpha: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", check_alpha(self.alpha))
+        object.__setattr__(self, "alpha", check_nonnegative("alpha", self.alpha))
 
     @property
     def common(self) -> float:

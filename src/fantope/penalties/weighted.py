@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fantope.penalties.base import Entrywise, check_alpha
+from fantope.checks import check_nonnegative
+from fantope.penalties.base import Entrywise
 from fantope.typing import Array, IntArray
 
 SYMMETRY = 1e-8  # largest |w_ij − w_ji| relative to w_ij that counts as rounding
@@ -38,7 +39,7 @@ class WeightedL1(Entrywise):
     """
 
     def __init__(self, alpha: float, weights: Any) -> None:
-        self.alpha = check_alpha(alpha)
+        self.alpha = check_nonnegative("alpha", alpha)
         self.weights = _checked(weights, "(p, p)")
         self._size: int | None = len(self.weights)
         self._rows: IntArray = np.arange(len(self.weights))
@@ -75,7 +76,9 @@ class WeightedL1(Entrywise):
                 f"weights must be as many as rows, {len(chosen)} × {len(chosen)}, got shape {block.shape}."
             )
         order = np.argsort(chosen)
-        return cls._of(check_alpha(alpha), chosen[order].astype(np.intp), block[np.ix_(order, order)], None)
+        return cls._of(
+            check_nonnegative("alpha", alpha), chosen[order].astype(np.intp), block[np.ix_(order, order)], None
+        )
 
     @classmethod
     def _of(cls, alpha: float, rows: IntArray, weights: Array, size: int | None) -> Self:
@@ -123,7 +126,7 @@ class WeightedL1(Entrywise):
 
     def scaled(self, alpha: float) -> Self:
         """Return the penalty with the same weights and another alpha."""
-        return self._of(check_alpha(alpha), self._rows, self.weights, self._size)
+        return self._of(check_nonnegative("alpha", alpha), self._rows, self.weights, self._size)
 
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty on X[rows][:, rows]."""

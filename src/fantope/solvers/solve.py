@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fantope.checks import check_nonnegative
 from fantope.operators import Covariance, DenseCovariance
 from fantope.penalties import Penalty
 from fantope.penalties.l1 import as_penalty
@@ -27,7 +28,6 @@ from fantope.solvers.validation import (
     check_covariance,
     check_max_iter,
     check_n_components,
-    check_nonnegative,
     check_tol,
 )
 

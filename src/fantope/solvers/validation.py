@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from fantope.checks import check_finite, check_nonnegative
 from fantope.errors import InputError
-from fantope.finite import check_finite
 from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
 
@@ -74,17 +74,6 @@ def check_n_components(n_components: Any, p: int) -> int:
             argument="n_components", expected=expected, got=str(n_components), remedy=f"ask for {p - 1} or fewer"
         )
     return int(n_components)
-
-
-def check_nonnegative(name: str, value: Any, *, positive: bool = False) -> float:
-    """Return a finite number ≥ 0 (> 0 if ``positive``)."""
-    wanted = "a finite number above 0" if positive else "a finite number, 0 or larger"
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise InputError(argument=name, expected=wanted, got=f"{value!r} ({type(value).__name__})")
-    number = float(value)
-    if not np.isfinite(number) or number < 0 or (positive and number == 0):
-        raise InputError(argument=name, expected=wanted, got=str(number))
-    return number
 
 
 def smallest_tol(p: int) -> float:

@@ -1,6 +1,9 @@
-"""The one check that numbers are finite, and the sentence if they are not."""
+"""Checks of numbers that every layer makes, and the sentences if they do not hold."""
 
 from __future__ import annotations
+
+import numbers
+from typing import Any
 
 import numpy as np
 
@@ -35,3 +38,14 @@ def not_finite(
     called = f" ({names[column]!r})" if names else ""
     got = f"{value} in row {row}, column {column}{called}"
     return InputError(argument=argument, expected="finite", got=got, remedy=remedy)
+
+
+def check_nonnegative(name: str, value: Any, *, positive: bool = False) -> float:
+    """Return a finite number ≥ 0 (> 0 if ``positive``)."""
+    wanted = "a finite number above 0" if positive else "a finite number, 0 or larger"
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InputError(argument=name, expected=wanted, got=f"{value!r} ({type(value).__name__})")
+    number = float(value)
+    if not np.isfinite(number) or number < 0 or (positive and number == 0):
+        raise InputError(argument=name, expected=wanted, got=str(number))
+    return number
