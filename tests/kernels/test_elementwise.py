@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 from fantope.kernels import build
-from fantope.kernels.elementwise import admm_pass, admm_rescale, gradfps_pass, gradfps_target, objective_terms
+from fantope.kernels.elementwise import (
+    admm_pass,
+    admm_rescale,
+    box_part,
+    gradfps_pass,
+    gradfps_target,
+    objective_terms,
+    soft_threshold,
+)
 
 
 @pytest.fixture(params=["serial", "parallel"])
@@ -129,3 +137,35 @@ def test_non_finite_values_are_not_hidden(compiled):
     sums = admm_pass(Z, S, G, vectors, weights, 0.5, 1.0, 1.6)
     assert np.isnan(sums).any()
     assert np.isnan(Z).any()
+
+
+def test_limits_may_be_an_array(compiled):
+    """Each kernel at an array of one number does what it does at that number, and honours each entry of any other."""
+    rng = np.random.default_rng(8)
+    m, rho, step = 21, 2.5, 0.4
+    S, Z = symmetric(rng, m), symmetric(rng, m)
+    vectors, weights, X = low_rank(rng, m, 3)
+    limits = np.abs(symmetric(rng, m))
+    limits[0, 3] = limits[3, 0] = 0.0
+    limits[1, 2] = limits[2, 1] = np.inf
+    same = np.full((m, m), 0.7)
+
+    def everything(limits):
+        copies = [Z.copy() for _ in range(3)]
+        G, out = np.empty((m, m)), np.empty((m, m))
+        admm_pass(copies[0], S, G, vectors, weights, limits, 1 / rho, 1.6)
+        admm_rescale(copies[0], S, G, limits, 1 / rho, 1.3)
+        gradfps_pass(copies[1], S.copy(), 0.9, vectors, weights, limits, step)
+        soft_threshold(copies[2], limits, step)
+        box_part(Z, limits, step, out)
+        return [*copies, G, out, objective_terms(S, vectors, weights, limits)]
+
+    for one, other in zip(everything(0.7), everything(same), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-13)
+    *_, thresholded, _, clipped, terms = everything(limits)
+    np.testing.assert_allclose(thresholded, soft(Z, step * limits), atol=1e-14)
+    np.testing.assert_array_equal(thresholded[limits == np.inf], 0.0)
+    np.testing.assert_allclose(clipped, np.clip(Z, -step * limits, step * limits), atol=1e-14)
+    free = np.isfinite(limits)
+    wanted = [np.sum((S * X)[free]), np.sum((limits * np.abs(X))[free]), np.sum(X[~free] ** 2)]
+    np.testing.assert_allclose(terms, wanted, rtol=1e-12)

@@ -86,3 +86,20 @@ def test_alpha_zero_leaves_everything_coupled():
     U, coupling = extend(S_rows, V, 0.0)
     assert not U.any()
     np.testing.assert_allclose(coupling, np.linalg.norm(S_rows @ V, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_box_for_every_entry(seed):
+    S_rows, V = instance(seed)
+    limits = np.random.default_rng(seed).uniform(0.1, 1.0, S_rows.shape)
+    limits[:, 0], limits[:, 1] = 0.0, np.inf
+    U, _ = extend(S_rows, V, limits, 1e-2)
+    assert (np.abs(U) <= limits + 1e-12).all()
+    for s, u, limit in zip(S_rows, U, limits, strict=True):
+        matrix = np.vstack([np.eye(len(s)), V.T / 0.1])
+        target = np.concatenate([np.clip(s, -limit, limit), V.T @ s / 0.1])
+        bounds = (-limit - 1e-15, limit + 1e-15)  # a box without width is none to the reference
+        best = lsq_linear(matrix, target, bounds, method="bvls", tol=1e-14).x
+        assert np.sum((matrix @ u - target) ** 2) <= np.sum((matrix @ best - target) ** 2) * (1 + 1e-6) + 1e-9
+    same, others = extend(S_rows, V, np.full_like(S_rows, 0.5)), extend(S_rows, V, 0.5)
+    np.testing.assert_allclose(same[0], others[0], atol=1e-12)
