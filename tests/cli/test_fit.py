@@ -124,7 +124,7 @@ def test_a_wish_is_told_to_people(data, tmp_path, capsys):
         (["--norm", "3", "--solver", "admm"], "--solver goes with -a, not with --norm"),
         (["--kind", "precomputed"], "is 60 × 40, but --kind precomputed"),
         (["--kind", "precomputed", "--impute", "mean"], "--impute is about data"),
-        (["-a", "-1"], "alpha must be a finite number, 0 or larger"),
+        (["-a", "-1"], "-a must be a finite number, 0 or larger"),
         (["-d", "40", "-a", "1"], "less than the number of variables, 40"),
         (["-d", "0"], "-d"),
         (["--tol", "0"], "tol must be a finite number above 0"),
