@@ -11,6 +11,7 @@ state after a sample never depends on how the work was shared out.
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, prange
@@ -24,6 +25,51 @@ START = 4  # of which it starts from: the last two eigenvectors, the sample, a f
 SCALE, TOP, BOTTOM, SAMPLE, SHIFT = 0, 1, 2, 3, 4  # c, a₁, a_p, α_t, κ
 THETA_TOP, THETA_BOTTOM, RESIDUAL, PRODUCTS = 5, 6, 7, 8  # what the last eigenproblem found
 N_SCALARS = 9
+
+
+class Triangle(NamedTuple):
+    """A symmetric matrix by the rows of its strict upper triangle (CSR) and its diagonal."""
+
+    indptr: Any
+    indices: Any
+    data: Any
+    diagonal: Any
+
+
+class Pending(NamedTuple):
+    """The correction that the next pass applies, and the probe of the eigenproblem."""
+
+    vectors: Any
+    """(3, p): g₁, g_p, z."""
+    scalars: Any
+    """(N_SCALARS,), by the positions above."""
+    probe: Any
+
+
+class Schedule(NamedTuple):
+    """Samples (n, p), and for each of them α_t, α_tλ, ν_t and the share that the pending X takes in the mean."""
+
+    Z: Any
+    steps: Any
+    thresholds: Any
+    nus: Any
+    weights: Any
+
+
+class Sample(NamedTuple):
+    """One sample, its α_t and ν_t."""
+
+    z: Any
+    step: float
+    nu: float
+
+
+class Rule(NamedTuple):
+    """What all steps have in common: d, whether corrections stop at the bound, the tolerance of eigenpairs."""
+
+    d: float
+    clip: bool
+    tol: float
 
 
 def _advance(A, mean, vectors, scalars, threshold, weight):  # type: ignore[no-untyped-def]
@@ -123,85 +169,122 @@ def _orthonormalise(Q, m, new):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _multiply(dense, A, indptr, indices, data, diagonal, V, first, last, out):  # type: ignore[no-untyped-def]
-    if not dense:
-        sparse_product(indptr, indices, data, diagonal, V, first, last, out)
+def _multiply(A, triangle, V, first, last, out):  # type: ignore[no-untyped-def]
+    if A.shape[0] == 0:
+        sparse_product(triangle.indptr, triangle.indices, triangle.data, triangle.diagonal, V, first, last, out)
     else:
         product(A, V, first, last, out)
 
 
 @njit(cache=True, nogil=True)
-def correct(  # type: ignore[no-untyped-def]
-    dense, A, indptr, indices, data, diagonal, square, trace, vectors, scalars, probe, z, step, nu, d, clip, tol, Q, AQ
-):
-    """Do steps 2 to 5 of Algorithm 2 on A = X⁽¹⁾: write the pending correction into ``vectors`` and ``scalars``.
+def _extend(Q, AQ, H, done, m):  # type: ignore[no-untyped-def]
+    """Complete H = Q A Qᵀ for the new rows done ≤ k < m."""
+    p = Q.shape[1]
+    for k in range(done, m):
+        for a in range(k + 1):
+            inner = 0.0
+            for j in range(p):
+                inner += Q[a, j] * AQ[k, j]
+            H[a, k] = inner
+            H[k, a] = inner
 
-    The extreme eigenpairs come from a Davidson iteration that starts from the last ones, the sample and a fixed probe
-    (which reaches parts of A that the others do not) and adds both residuals in each round. A Ritz vector g is exact
-    enough whatever its residual: with θ = gᵀAg, gᵀ(·)g is an ε-subgradient of the largest eigenvalue, ε = θ₁ − θ.
+
+@njit(cache=True, nogil=True)
+def _combine(Q, C, m, out):  # type: ignore[no-untyped-def]
+    """Add to out[0] and out[1] the combinations of Q's rows with the last and the first column of C."""
+    for a in range(m):
+        top = C[a, m - 1]
+        bottom = C[a, 0]
+        for j in range(Q.shape[1]):
+            out[0, j] += top * Q[a, j]
+            out[1, j] += bottom * Q[a, j]
+
+
+@njit(cache=True, nogil=True)
+def _norm(v):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(v.shape[0]):
+        total += v[j] * v[j]
+    return math.sqrt(total)
+
+
+@njit(cache=True, nogil=True)
+def _extreme_pairs(A, triangle, z, tol, pending, Q, AQ, H):  # type: ignore[no-untyped-def]
+    """Write the Ritz vectors of both ends into ``pending`` and return how many rows of Q they come from.
+
+    A Davidson iteration that starts from the last ones, the sample and a fixed probe (which reaches parts of A that the
+    others do not) and adds both residuals in each round.
     """
-    p = z.shape[0]
-    for j in range(p):
-        Q[0, j] = vectors[0, j]
-        Q[1, j] = vectors[1, j]
-        Q[2, j] = z[j]
-        Q[3, j] = probe[j]
+    vectors, scalars = pending.vectors, pending.scalars
+    Q[0] = vectors[0]
+    Q[1] = vectors[1]
+    Q[2] = z
+    Q[3] = pending.probe
     m = _orthonormalise(Q, 0, START)
-    H = np.zeros((WIDTH, WIDTH))
     done = 0
-    products = 0
-    residual = 0.0
+    scalars[PRODUCTS] = 0.0
+    scalars[RESIDUAL] = 0.0
     while True:
-        _multiply(dense, A, indptr, indices, data, diagonal, Q, done, m, AQ)
-        products += m - done
-        for k in range(done, m):
-            for a in range(k + 1):
-                inner = 0.0
-                for j in range(p):
-                    inner += Q[a, j] * AQ[k, j]
-                H[a, k] = inner
-                H[k, a] = inner
+        _multiply(A, triangle, Q, done, m, AQ)
+        scalars[PRODUCTS] += m - done
+        _extend(Q, AQ, H, done, m)
         done = m
         values, C = np.linalg.eigh(np.ascontiguousarray(H[:m, :m]))
-        theta_top = values[m - 1]
-        theta_bottom = values[0]
-        for j in range(p):
-            vectors[0, j] = 0.0
-            vectors[1, j] = 0.0
-        room = m + 2 <= WIDTH
-        first = m if room else 0  # where the residuals go; without room they are only measured
-        norm_top = norm_bottom = 0.0
-        for a in range(m):
-            top = C[a, m - 1]
-            bottom = C[a, 0]
-            for j in range(p):
-                vectors[0, j] += top * Q[a, j]
-                vectors[1, j] += bottom * Q[a, j]
-        if not room:
-            break
-        for j in range(p):
-            Q[first, j] = -theta_top * vectors[0, j]
-            Q[first + 1, j] = -theta_bottom * vectors[1, j]
-        for a in range(m):
-            top = C[a, m - 1]
-            bottom = C[a, 0]
-            for j in range(p):
-                Q[first, j] += top * AQ[a, j]
-                Q[first + 1, j] += bottom * AQ[a, j]
-        for j in range(p):
-            norm_top += Q[first, j] * Q[first, j]
-            norm_bottom += Q[first + 1, j] * Q[first + 1, j]
-        norm_top = math.sqrt(norm_top)
-        norm_bottom = math.sqrt(norm_bottom)
-        residual = max(norm_top, norm_bottom)
+        top = values[m - 1]
+        bottom = values[0]
+        scalars[THETA_TOP] = top
+        scalars[THETA_BOTTOM] = bottom
+        vectors[:2] = 0.0
+        _combine(Q, C, m, vectors)
+        if m + 2 > WIDTH:
+            return done
+        residuals = Q[m : m + 2]
+        for j in range(z.shape[0]):
+            residuals[0, j] = -top * vectors[0, j]
+            residuals[1, j] = -bottom * vectors[1, j]
+        _combine(AQ, C, m, residuals)
+        at_top = _norm(residuals[0])
+        at_bottom = _norm(residuals[1])
+        scalars[RESIDUAL] = max(at_top, at_bottom)
         # An end that is well inside its bound needs no accuracy: no correction will be made there.
-        good_top = norm_top <= max(tol * max(1.0, abs(theta_top)), 0.3 * (1.0 - theta_top))
-        good_bottom = norm_bottom <= max(tol * max(1.0, abs(theta_bottom)), 0.3 * theta_bottom)
-        if (good_top and good_bottom) or m >= p:
-            break
+        good_top = at_top <= max(tol * max(1.0, abs(top)), 0.3 * (1.0 - top))
+        good_bottom = at_bottom <= max(tol * max(1.0, abs(bottom)), 0.3 * bottom)
+        if (good_top and good_bottom) or m >= z.shape[0]:
+            return done
         m = _orthonormalise(Q, m, 2)
         if m == done:
-            break
+            return done
+
+
+@njit(cache=True, nogil=True)
+def correct(A, triangle, sums, sample, rule, pending, work):  # type: ignore[no-untyped-def]
+    """Do steps 2 to 5 of Algorithm 2 on A = X⁽¹⁾, and write the correction into ``pending``.
+
+    A Ritz vector g is exact enough whatever its residual: with θ = gᵀAg, gᵀ(·)g is an ε-subgradient of the largest
+    eigenvalue, ε = θ₁ − θ.
+
+    Parameters
+    ----------
+    A : (p, p) array
+        Empty if ``triangle`` has the matrix.
+    triangle : Triangle
+    sums : (float, float)
+        ‖A‖² and tr A.
+    sample : Sample
+    rule : Rule
+    pending : Pending
+    work : (2, WIDTH, p) array
+    """
+    z, step, nu = sample
+    d = rule.d
+    square, trace = sums
+    vectors, scalars = pending.vectors, pending.scalars
+    p = z.shape[0]
+    Q = work[0]
+    H = np.zeros((WIDTH, WIDTH))
+    done = _extreme_pairs(A, triangle, z, rule.tol, pending, Q, work[1], H)
+    theta_top = scalars[THETA_TOP]
+    theta_bottom = scalars[THETA_BOTTOM]
     # Q spans z, so that zᵀAz needs no further product.
     zz = zAz = top_z = bottom_z = top_bottom = 0.0
     inner_z = np.zeros(done)
@@ -222,11 +305,11 @@ def correct(  # type: ignore[no-untyped-def]
     a1 = 0.0
     if theta_top > 1.0:
         a1 = step * nu * math.sqrt(p * d)
-        a1 = -(min(a1, theta_top - 1.0) if clip else a1)
+        a1 = -(min(a1, theta_top - 1.0) if rule.clip else a1)
     a2 = 0.0
     if theta_bottom < 0.0:
         a2 = step * nu * p
-        a2 = min(a2, -theta_bottom) if clip else a2
+        a2 = min(a2, -theta_bottom) if rule.clip else a2
     # The step is the prox of α_t f₃ with f₃ = ν|tr X − d|/√(d + 1): the printed β = α_tν/((d + 1)|s|) lacks the root.
     bound = step * nu / math.sqrt(d + 1.0)
     shift = min(max((d - trace - a1 - a2) / p, -bound), bound)
@@ -239,27 +322,16 @@ def correct(  # type: ignore[no-untyped-def]
     scalars[BOTTOM] = a2
     scalars[SAMPLE] = step
     scalars[SHIFT] = shift
-    scalars[THETA_TOP] = theta_top
-    scalars[THETA_BOTTOM] = theta_bottom
-    scalars[RESIDUAL] = residual
-    scalars[PRODUCTS] = products
 
 
 @njit(cache=True, nogil=True)
-def dense_steps(A, mean, vectors, scalars, probe, Z, steps, thresholds, nus, weights, d, clip, tol):  # type: ignore[no-untyped-def]
-    """Run Online-T over the rows of Z; ``weights[t]`` is the share that the pending X takes in the mean."""
-    p = A.shape[0]
-    Q = np.zeros((WIDTH, p))
-    AQ = np.zeros((WIDTH, p))
-    indptr = np.zeros(1, dtype=np.int64)
-    indices = np.zeros(0, dtype=np.int32)
-    nothing = np.zeros(0)
-    for t in range(Z.shape[0]):
-        square, trace = advance_serial(A, mean, vectors, scalars, thresholds[t], weights[t])
-        correct(
-            True, A, indptr, indices, nothing, nothing, square, trace, vectors, scalars, probe, Z[t],
-            steps[t], nus[t], d, clip, tol, Q, AQ,
-        )  # fmt: skip
+def dense_steps(A, mean, pending, schedule, rule, triangle, work):  # type: ignore[no-untyped-def]
+    """Run Online-T over the samples of a schedule; ``triangle`` is empty."""
+    for t in range(schedule.Z.shape[0]):
+        threshold = schedule.thresholds[t]
+        sums = advance_serial(A, mean, pending.vectors, pending.scalars, threshold, schedule.weights[t])
+        sample = Sample(schedule.Z[t], schedule.steps[t], schedule.nus[t])
+        correct(A, triangle, sums, sample, rule, pending, work)
 
 
 @njit(cache=True, nogil=True)

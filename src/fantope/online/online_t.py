@@ -30,6 +30,11 @@ from fantope.kernels.online_t import (
     THETA_TOP,
     TOP,
     WIDTH,
+    Pending,
+    Rule,
+    Sample,
+    Schedule,
+    Triangle,
     advance_parallel,
     correct,
     dense_steps,
@@ -44,8 +49,8 @@ from fantope.problem.projection import Factors, compress, project
 from fantope.typing import Array
 
 # The part of the state that the other storage has.
-NO_MATRIX, NOTHING = np.zeros((0, 0)), np.zeros(0)
-NO_INDPTR, NO_INDICES = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32)
+NO_MATRIX = np.zeros((0, 0))
+NO_TRIANGLE = Triangle(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0))
 WINDOW = 256  # recent samples that components are rotated and scored on: Online-T keeps no covariance
 SPARSE_DISTANCE_UP_TO = 4000  # variables; the exact distance to the Fantope needs the dense X_t
 
@@ -134,45 +139,33 @@ class OnlineT:
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other; a block gives to the bit what its rows give."""
         Z = np.ascontiguousarray(Z, dtype=np.float64)  # one compiled variant for every layout
-        clip = self.correction == "clipped"
         with one_blas_thread():
             for first in range(0, len(Z), self.block):
                 with held_interrupts():
                     self.window.push(Z[first : first + self.block])
-                    self._run(*self._schedule(Z[first : first + self.block]), clip)
+                    self._run(self._schedule(Z[first : first + self.block]))
 
-    def _run(self, Z: Array, steps: Array, thresholds: Array, nus: Array, weights: Array, clip: bool) -> None:
-        rows = zip(Z, steps, thresholds, nus, weights, strict=True)
-        if self.storage == "dense":
-            mean = self.mean if self.average else self.A  # weight 0 leaves whatever is passed unchanged
-            if not self.average:
-                weights[:] = 0.0
-            if self.n_features < PARALLEL_FROM:
-                dense_steps(
-                    self.A, mean, self.vectors, self.scalars, self.probe, Z, steps, thresholds, nus, weights,
-                    float(self.n_components), clip, self.eigen_tol,
-                )  # fmt: skip
-                return
-            for z, step, threshold, nu, weight in rows:
-                sums = advance_parallel(self.A, mean, self.vectors, self.scalars, threshold, weight)
-                self._correct(self.A, NO_INDPTR, NO_INDICES, NOTHING, NOTHING, sums, z, step, nu, clip)
-        else:
-            for z, step, threshold, nu, weight in rows:
-                self._sparse_step(z, step, threshold, nu, weight, clip)
+    def _run(self, schedule: Schedule) -> None:
+        rule = Rule(float(self.n_components), self.correction == "clipped", self.eigen_tol)
+        pending = Pending(self.vectors, self.scalars, self.probe)
+        work = np.zeros((2, WIDTH, self.n_features))
+        if self.storage == "sparse":
+            for z, step, threshold, nu, weight in zip(*schedule, strict=True):
+                sums = self._sparse_advance(threshold, weight)
+                correct(NO_MATRIX, self._triangle, sums, Sample(z, step, nu), rule, pending, work)
+            return
+        mean = self.mean if self.average else self.A  # weight 0 leaves whatever is passed unchanged
+        if not self.average:
+            schedule.weights[:] = 0.0
+        if self.n_features < PARALLEL_FROM:
+            dense_steps(self.A, mean, pending, schedule, rule, NO_TRIANGLE, work)
+            return
+        for z, step, threshold, nu, weight in zip(*schedule, strict=True):
+            sums = advance_parallel(self.A, mean, self.vectors, self.scalars, threshold, weight)
+            correct(self.A, NO_TRIANGLE, sums, Sample(z, step, nu), rule, pending, work)
 
-    def _correct(
-        self, A: Array, indptr: Any, indices: Any, data: Array, diagonal: Array, sums: tuple[float, float], z: Array,
-        step: float, nu: float, clip: bool,
-    ) -> None:  # fmt: skip
-        """Do what follows the thresholding; ``sums`` are ‖X⁽¹⁾‖² and its trace."""
-        width = (WIDTH, self.n_features)
-        correct(
-            self.storage == "dense", A, indptr, indices, data, diagonal, *sums, self.vectors, self.scalars, self.probe,
-            z, step, nu, float(self.n_components), clip, self.eigen_tol, np.zeros(width), np.zeros(width),
-        )  # fmt: skip
-
-    def _schedule(self, Z: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Return z, α_t, α_tλ, ν_t in the unit and the weight of the pending iterate in the mean, for each row."""
+    def _schedule(self, Z: Array) -> Schedule:
+        """Return the samples in the unit, with what each step depends on."""
         steps, thresholds, nus, weights = np.empty((4, len(Z)))
         forgetting, p, unit = self.count.factor, self.n_features, self._unit
         in_units = np.empty_like(Z)
@@ -190,16 +183,21 @@ class OnlineT:
             self.fourth = forgetting * self.fourth + square * square
             self.n_samples += 1
             nus[k] = alpha * p + self.second + 1.0 if self.nu is None else unit.of_square(self.nu)
-        return in_units, steps, thresholds, nus, weights
+        return Schedule(in_units, steps, thresholds, nus, weights)
 
-    def _sparse_step(self, z: Array, step: float, threshold: float, nu: float, weight: float, clip: bool) -> None:
+    @property
+    def _triangle(self) -> Triangle:
+        return Triangle(self.indptr, self.indices, self.data, self.diagonal)
+
+    def _sparse_advance(self, threshold: float, weight: float) -> tuple[float, float]:
+        """Threshold the pending X and add it to the mean; return ‖X⁽¹⁾‖² and its trace."""
         self.indptr, self.indices, self.data, self.diagonal = sparse_advance(
             self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
         )
         if self.average and weight > 0.0:
             self.sum.add(self.indptr, self.indices, self.data, self.diagonal, weight)
-        sums = square_and_trace(self.data, self.diagonal)
-        self._correct(NO_MATRIX, self.indptr, self.indices, self.data, self.diagonal, sums, z, step, nu, clip)
+        sums: tuple[float, float] = square_and_trace(self.data, self.diagonal)
+        return sums
 
     # --- answers -------------------------------------------------------------------------------------------------
 
