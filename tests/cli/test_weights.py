@@ -9,7 +9,7 @@ import pytest
 import fantope
 from fantope.cli import main
 from fantope.io import operator, read
-from fantope.io.results import load_dual, save_solution
+from fantope.io.results import load_dual, write_solution
 from fantope.operators import DenseCovariance
 from fantope.penalties import WeightedL1
 
@@ -115,7 +115,7 @@ def test_a_block_makes_the_round_trip(tmp_path):
     S = DenseCovariance(np.cov(FRAME.to_numpy(), rowvar=False))
     penalty = WeightedL1.on_block(0.3, [4, 1, 9], [[1.0, np.inf, 0.0], [np.inf, 1.0, 2.0], [0.0, 2.0, 1.0]])
     sol = fantope.solve(S, 2, penalty)
-    save_solution(tmp_path, sol)
+    write_solution(tmp_path, ".", sol)
     dual = load_dual(tmp_path, S)
     assert dual.penalty == penalty
     everything = np.arange(P)

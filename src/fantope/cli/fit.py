@@ -53,7 +53,7 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     target = _target(options)
-    from fantope.io.results import describe_solution, write_record
+    from fantope.io.results import write_record, write_solution
 
     with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
@@ -67,7 +67,7 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
         record = write_record(
             folder, COMMAND, table, out, reading,
             {"alpha": options["alpha"], "target": target and dict([target]), **problem_parameters(options)},
-            [describe_solution(solution, ".")],
+            [write_solution(folder, ".", solution)],
             **extra,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
         )  # fmt: skip
@@ -135,14 +135,12 @@ def _solve(
 
 
 def _write(folder: Path, solution: Solution, S: Covariance, table: Dataset, options: dict[str, Any]) -> None:
-    from fantope.io.results import save_solution
     from fantope.io.tables import write_dropped, write_fit, write_scores
 
     write_fit(folder, solution, table.variables, float(S.diagonal().sum()))
     write_dropped(folder, table.dropped)
     if options["kind"] != "precomputed":
         write_scores(folder, scores(S, solution), table.samples)
-    save_solution(folder, solution)
     if not options["no_figures"]:
         _draw(folder / "figures", solution, table, options["tol"])
 

@@ -78,7 +78,7 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     grid = None if alphas is None else parse_alphas(alphas)
-    from fantope.io.results import describe_solution, write_record
+    from fantope.io.results import write_record, write_solution
 
     with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
@@ -95,7 +95,7 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
         own = {"alphas": grid, "n_alphas": options["n_alphas"], "max_variables": options["max_variables"]}
         record = write_record(
             folder, COMMAND, table, out, reading, own | problem_parameters(options),
-            [describe_solution(solution, name) for solution, name in zip(found, names, strict=True)],
+            [write_solution(folder, name, solution) for solution, name in zip(found, names, strict=True)],
             interrupted=found.interrupted,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
         )  # fmt: skip
@@ -123,14 +123,10 @@ def _solve(
 def _write(
     folder: Path, found: SolutionPath, names: list[str], S: Covariance, table: Dataset, options: dict[str, Any]
 ) -> None:
-    from fantope.io.results import save_solution
     from fantope.io.tables import write_dropped, write_path
 
     write_path(folder, found, table.variables, float(S.diagonal().sum()), names)
     write_dropped(folder, table.dropped)
-    for solution, name in zip(found, names, strict=True):
-        (folder / name).mkdir(parents=True)
-        save_solution(folder / name, solution)
     if not options["no_figures"]:
         _draw(folder / "figures", found, table, options["tol"])
 

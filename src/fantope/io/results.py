@@ -89,22 +89,19 @@ class Inputs:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
-def save_solution(folder: Path, solution: Solution) -> None:
-    """Write X, U, and what the solver knows besides, into a folder.
+def write_solution(folder: Path, place: str, solution: Solution) -> dict[str, Any]:
+    """Write X, U, and what the solver knows besides, into ``folder/place``; return what run.json says of them.
 
     X and U are all that is needed to check the answer again, apart from S.
     """
-    state = pack(solution)
-    scipy.sparse.save_npz(folder / PROJECTION, solution.projection)
-    np.savez_compressed(folder / CERTIFICATE, **state["dual"])
+    target, state = folder / place, pack(solution)
+    target.mkdir(parents=True, exist_ok=True)
+    scipy.sparse.save_npz(target / PROJECTION, solution.projection)
+    np.savez_compressed(target / CERTIFICATE, **state["dual"])
     step_size = np.nan if solution.step_size is None else solution.step_size
-    np.savez_compressed(folder / SOLVER, history=state["history"], step_size=step_size, **state["factors"])
-
-
-def describe_solution(solution: Solution, folder: str) -> dict[str, Any]:
-    """Return what run.json says of one solution."""
+    np.savez_compressed(target / SOLVER, history=state["history"], step_size=step_size, **state["factors"])
     return {
-        "folder": folder,
+        "folder": place,
         "alpha": solution.alpha,
         "objective": solution.objective,
         "dual_bound": solution.dual_bound,
@@ -188,7 +185,8 @@ def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | N
     if failures:
         raise FileError(folder, f"cannot be read back: {failures[0].rstrip('.')}", remedy=f"run `{run.command}` again")
     pairs = zip(run.solutions, inputs.matrices, strict=True)
-    return SolutionPath(tuple(load_solution(folder, run, recorded, S) for recorded, S in pairs if S is not None))
+    solutions = tuple(load_solution(folder, run, recorded, S) for recorded, S in pairs if S is not None)
+    return SolutionPath(solutions, bool(run.record.get("interrupted", False)))
 
 
 def read_record(folder: Path) -> Run:

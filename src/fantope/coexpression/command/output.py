@@ -27,16 +27,14 @@ def write_outputs(
     from fantope.coexpression.io.tables import FILES, write_coexpression
     from fantope.coexpression.report import About, write_report
     from fantope.io import Reading, checksum
-    from fantope.io.results import describe_solution, save_solution, write_record
+    from fantope.io.results import write_record, write_solution
 
     tables = write_coexpression(folder, result)
     write_h5ad(folder / "coexpression.h5ad", result)
-    solutions = []
-    for k, (name, group) in enumerate(result.groups.items()):
-        place = f"solutions/{k}"
-        (folder / place).mkdir(parents=True)
-        save_solution(folder / place, group.solution)
-        solutions.append({**describe_solution(group.solution, place), "group": name})
+    solutions = [
+        {**write_solution(folder, f"solutions/{k}", group.solution), "group": name}
+        for k, (name, group) in enumerate(result.groups.items())
+    ]
     if figures:
         _draw(folder / "figures", result)
     inputs = {source.data.name: read.data.checksum}
