@@ -68,9 +68,9 @@ def _stop(_record):
 
 def test_a_dual_point_is_never_kept_half_written(monkeypatch):
     """Its memory is that of the one before: an interrupt while it is written must not leave a mixture."""
-    from fantope.problem.dual import WorkspaceDual
+    from fantope.problem.dual import DenseDual
 
-    kept, count = WorkspaceDual.kept, 0
+    kept, count = DenseDual.kept, 0
 
     def half(self, previous):
         nonlocal count
@@ -80,7 +80,7 @@ def test_a_dual_point_is_never_kept_half_written(monkeypatch):
             raise KeyboardInterrupt
         return kept(self, previous)
 
-    monkeypatch.setattr(WorkspaceDual, "kept", half)
+    monkeypatch.setattr(DenseDual, "kept", half)
     found = fantope.solve(INSTANCE.S, INSTANCE.d, INSTANCE.alpha, solver="admm", tol=1e-8)
     assert found.status is Status.INTERRUPTED
     assert_certified(INSTANCE, found)

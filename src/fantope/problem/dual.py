@@ -6,7 +6,6 @@ diagonal gives the smallest bound φ_d(S − U).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -58,10 +57,14 @@ def _copied(A: Array, out: Array | None) -> Array:
 
 @dataclass(frozen=True)
 class DenseDual:
-    """U stored whole."""
+    """U stored whole.
+
+    The array belongs to the point, unless it is ``lent``: then a solver will write to it in its next step.
+    """
 
     U: Array
     penalty: Entrywise
+    lent: bool = False
 
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols], clipped to the box."""
@@ -72,40 +75,15 @@ class DenseDual:
         return self.block(rows, cols)
 
     def kept(self, previous: ReducedDual | None) -> DenseDual:
-        """Return itself: nobody writes to it."""
-        return self
+        """Return itself, or if its array is lent a copy, in the memory of ``previous`` if that is of the same kind."""
+        if not self.lent:
+            return self
+        out = previous.U if isinstance(previous, DenseDual) else None
+        return DenseDual(_copied(self.U, out), self.penalty)
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U."""
         return _slack(S, _copied(self.U, out), self.penalty)
-
-
-@dataclass(frozen=True)
-class WorkspaceDual:
-    """U as a rule over a solver's state, written into its work space only while it is looked at.
-
-    With it a certificate needs no array of its own. Good until the solver's next step.
-    """
-
-    fill: Callable[[Array], object]  # writes U
-    workspace: Array
-    penalty: Entrywise
-
-    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
-        """Return U[rows][:, cols], for which S is not needed."""
-        return self.kept(None).block(rows, cols)
-
-    def kept(self, previous: ReducedDual | None) -> DenseDual:
-        """Return U written out, in the memory of ``previous`` if that is of the same kind."""
-        dual = previous if isinstance(previous, DenseDual) else DenseDual(np.empty_like(self.workspace), self.penalty)
-        self.fill(dual.U)
-        return dual
-
-    def slack(self, S: Array, out: Array | None = None) -> Array:
-        """Return S − U, in the work space unless another is given."""
-        M = self.workspace if out is None else out
-        self.fill(M)
-        return _slack(S, M, self.penalty)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from typing import Literal
 import numpy as np
 
 from fantope.eigen import Eigenspace
-from fantope.kernels.elementwise import admm_pass, admm_rescale, box_part
-from fantope.problem.dual import WorkspaceDual
+from fantope.kernels.elementwise import admm_pass, admm_rescale, box_part, soft_threshold
+from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
@@ -138,16 +138,11 @@ class Admm:
 
     def candidate(self, problem: Problem, state: AdmmState) -> Candidate:
         """X from the sparse Y if it can be repaired, else the projection itself; U = ρW."""
-        rho, limits = state.rho, problem.limits
-
-        def write_dual(out: Array) -> None:
-            box_part(state.Z, limits, 1 / rho, out)
-            np.multiply(out, rho, out=out)
-
-        # G is work space until the next step, which writes it anew: a certificate needs no further array.
-        state.stale = True
-        Y = state.G
-        box_part(state.Z, limits, 1 / rho, Y)
-        np.subtract(state.Z, Y, out=Y)
-        X = primal_candidate(problem, Y, state.space.basis, state.vectors, state.weights)
-        return Candidate(X, WorkspaceDual(write_dual, state.G, problem.box), problem.size)
+        # G holds Y, then U, until the next step writes it anew: neither needs an array of its own.
+        state.stale, G = True, state.G
+        np.copyto(G, state.Z)
+        soft_threshold(G, problem.limits, 1 / state.rho)
+        X = primal_candidate(problem, G, state.space.basis, state.vectors, state.weights)
+        box_part(state.Z, problem.limits, 1 / state.rho, G)
+        np.multiply(G, state.rho, out=G)
+        return Candidate(X, DenseDual(G, problem.box, lent=True), problem.size)

@@ -52,7 +52,8 @@ class Start:
 class Candidate:
     """A primal and a dual point read from a solver's state; either may be missing for the moment.
 
-    The dual point may live in the solver's work space: it is good until the next step.
+    The dual point may be in an array that the solver lends: it is good until the next step, and so far nobody writes to
+    it. A certificate has an array of its own for S − U.
     """
 
     X: Factors | None

@@ -16,7 +16,7 @@ import numpy as np
 
 from fantope.eigen import Eigenspace
 from fantope.kernels.elementwise import box_part, gradfps_pass, gradfps_target, soft_threshold
-from fantope.problem.dual import WorkspaceDual
+from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
@@ -146,28 +146,26 @@ class GradFps:
 
     def candidate(self, problem: Problem, state: GradFpsState) -> Candidate:
         """X from prox f₁ (sparse) or the average, repaired; U from prox f₁."""
-        step, limits = state.step_size, problem.limits
-
-        def write_reflection(out: Array) -> None:  # v = 2X − Z₁
-            np.add(state.Z1, state.Z2, out=out)
-            np.multiply(out, state.scale, out=out)
-            np.subtract(out, state.Z1, out=out)
-
-        def write_dual(out: Array) -> None:  # U = (v − soft(v))/α
-            write_reflection(out)
-            box_part(out, limits, step, out)
-            np.divide(out, step, out=out)
-
-        # G is work space until the next step, which writes it anew: a certificate needs no further array.
-        sparse = state.G
-        write_reflection(sparse)
-        soft_threshold(sparse, limits, step)
+        # G holds prox f₁, then U, until the next step writes it anew: neither needs an array of its own.
+        G, step, limits = state.G, state.step_size, problem.limits
+        self._write_reflection(state)
+        soft_threshold(G, limits, step)
         if self.output == "average" and state.iteration:
             found = problem.repair(state.average, state.space.basis)
         else:
             # With a finite mu the projected half is not quite in the Fantope.
             exact = self.mu is None
             found = primal_candidate(
-                problem, sparse, state.space.basis, state.vectors if exact else None, state.weights if exact else None
+                problem, G, state.space.basis, state.vectors if exact else None, state.weights if exact else None
             )
-        return Candidate(found, WorkspaceDual(write_dual, state.G, problem.box), problem.size)
+        self._write_reflection(state)
+        box_part(G, limits, step, G)  # U = (v − soft(v))/α
+        np.divide(G, step, out=G)
+        return Candidate(found, DenseDual(G, problem.box, lent=True), problem.size)
+
+    @staticmethod
+    def _write_reflection(state: GradFpsState) -> None:
+        """Write v = 2X − Z₁ into G."""
+        np.add(state.Z1, state.Z2, out=state.G)
+        np.multiply(state.G, state.scale, out=state.G)
+        np.subtract(state.G, state.Z1, out=state.G)
