@@ -1,4 +1,6 @@
 # The public names: __init__.py loads each from the module given here when it is first used.
+import typing
+
 from .estimators import OnlineSparsePCA as OnlineSparsePCA
 from .estimators import SparsePCA as SparsePCA
 from .estimators import SparsePCACV as SparsePCACV
@@ -20,3 +22,5 @@ from .solvers import alpha_max as alpha_max
 from .solvers import solve as solve
 
 __version__: str
+
+def __getattr__(name: str) -> typing.Any: ...  # the modules, those of applications among them
