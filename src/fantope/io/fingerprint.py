@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -80,7 +81,7 @@ def _imports(module: str) -> frozenset[str]:
     names: set[str] = set()
     file = _file(module)
     stub = file.with_suffix(".pyi")  # where a package that loads its names on first use lists them
-    for node in ast.walk(ast.parse((stub if stub.exists() else file).read_bytes())):
+    for node in _statements(ast.parse((stub if stub.exists() else file).read_bytes())):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -90,6 +91,15 @@ def _imports(module: str) -> frozenset[str]:
             names.update(f"{origin}.{alias.name}" for alias in node.names)
     parents = {".".join(name.split(".")[:k]) for name in names for k in range(2, name.count(".") + 2)}
     return frozenset(name for name in parents if name.startswith("fantope.") and _is_module(name))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements of a module, nested ones too; looking into expressions would take most of the time."""
+    for part in ("body", "orelse", "finalbody", "handlers", "cases"):
+        children = getattr(node, part, ())
+        for child in children if isinstance(children, list) else ():
+            yield child
+            yield from _statements(child)
 
 
 @cache

@@ -32,7 +32,7 @@ def compare(
     method: Correlation,
     permutations: int,
     seed: tuple[int, ...],
-    store: Store,
+    store: Store | None,
     report: Callable[[int], object],
 ) -> Differential:
     """Compare two groups.
@@ -51,7 +51,7 @@ def compare(
     method : Correlation
     permutations : int
     seed : tuple of int
-    store : Store
+    store : Store, optional
     report : callable
         Called with the number of permutations done.
     """
@@ -80,20 +80,25 @@ def compare(
 
 
 def _permute(
-    test: PermutationTest, observed: Statistics, permutations: int, store: Store, report: Callable[[int], object]
+    test: PermutationTest,
+    observed: Statistics,
+    permutations: int,
+    store: Store | None,
+    report: Callable[[int], object],
 ) -> tuple[IntArray, IntArray, Array]:
     """Run the permutations, chunk by chunk through the store."""
     genes = np.zeros(len(observed.genes), dtype=np.intp)
     modules = np.zeros(len(observed.modules), dtype=np.intp)
     leading = [np.zeros(0)]
-    name = test.key
+    name = "" if store is None else test.key
     for start in range(0, permutations, CHUNK):
         stop = min(start + CHUNK, permutations)
         key = f"permutations-{name}-{start}-{stop}"
-        chunk = store.get(key)
+        chunk = None if store is None else store.get(key)
         if chunk is None:
             chunk = dict(zip(KEPT, test.exceedances(observed, start, stop), strict=True))
-            store.put(key, chunk)
+            if store is not None:
+                store.put(key, chunk)
         genes += chunk["genes"]
         modules += chunk["modules"]
         leading.append(chunk["leading"])

@@ -32,16 +32,23 @@ class GroupPath:
     alphas : sequence of float
         In descending order.
     tol : float
-    store : Store
+    store : Store, optional
     """
 
     def __init__(
-        self, S: DataCovariance, data: Array, n_components: int, alphas: Sequence[float], tol: float, store: Store
+        self,
+        S: DataCovariance,
+        data: Array,
+        n_components: int,
+        alphas: Sequence[float],
+        tol: float,
+        store: Store | None = None,
     ) -> None:
         self.alphas = alphas
         self._walk = Walk(S, n_components, tol)
         self._store = store
-        self._key = fingerprint(data, n_components, tol, code_fingerprint(__name__))
+        if store is not None:
+            self._key = fingerprint(data, n_components, tol, code_fingerprint(__name__))
 
     @property
     def solutions(self) -> list[Solution]:
@@ -51,14 +58,15 @@ class GroupPath:
     def advance(self) -> Solution:
         """Solve for the next alpha."""
         number = len(self.solutions)
-        alpha = self.alphas[number]
+        alpha, ahead = self.alphas[number], self.alphas[min(number + AHEAD, len(self.alphas)) - 1]
+        if self._store is None:
+            return self._walk.solve(alpha, ahead=ahead)
         # With all alphas so far: a solution starts from the one before it.
         key = f"solution-{fingerprint(self._key, self.alphas[: number + 1])}-{alpha:.10g}"
         kept = self._store.get(key)
         if kept is not None:
             self.solutions.append(unpack(kept, self._walk.S))
         else:
-            ahead = self.alphas[min(number + AHEAD, len(self.alphas)) - 1]
             self._store.put(key, pack(self._walk.solve(alpha, ahead=ahead)))
         return self.solutions[-1]
 

@@ -17,7 +17,7 @@ from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Dis
 from fantope.coexpression.analysis.modules import Modules, check_n_modules, describe_modules, find_modules, loadings_of
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid, solve_groups
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
-from fantope.coexpression.analysis.store import NoStore, Store
+from fantope.coexpression.analysis.store import Store
 from fantope.errors import InputError, renamed
 from fantope.events import Event, Listener, ignore
 from fantope.path import Path
@@ -46,7 +46,7 @@ class Settings:
     permutations: int
     tol: float
     random_state: int
-    store: Store
+    store: Store | None
     progress: Listener
 
 
@@ -150,7 +150,7 @@ def analyse(
         permutations=int(permutations),
         tol=check_tol(tol, prepared.expression.shape[1]),
         random_state=int(random_state),
-        store=NoStore() if store is None else store,
+        store=store,
         progress=progress,
     )
     parameters = {

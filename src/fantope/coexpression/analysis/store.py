@@ -21,13 +21,3 @@ class Store(Protocol):
     def put(self, key: str, state: State) -> None:
         """Keep a state."""
         ...
-
-
-class NoStore:
-    """Keeps nothing."""
-
-    def get(self, key: str) -> None:
-        """Return None."""
-
-    def put(self, key: str, state: State) -> None:
-        """Forget the state."""
