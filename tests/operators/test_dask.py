@@ -17,6 +17,7 @@ from distributed import Client, LocalCluster
 
 import fantope
 from fantope.operators import dask as backend
+from fantope.testing import check_covariance
 
 RNG = np.random.default_rng(0)
 N, P = 60, 700
@@ -41,6 +42,7 @@ def assert_equal_operators(op, expected, alphas):
     V = np.random.default_rng(1).standard_normal((p, 2))
     np.testing.assert_allclose(op.matmul(V), expected.matmul(V), rtol=1e-9, atol=1e-9)
     assert op.largest_off_diagonal() == pytest.approx(expected.largest_off_diagonal(), rel=1e-12)
+    check_covariance(op)
     graph = op.graph(alphas[0])
     for alpha in alphas:
         labels = expected.component_labels(alpha)

@@ -12,6 +12,7 @@ import zarr
 
 import fantope
 from fantope.operators import columns, data, sparse
+from fantope.testing import check_covariance
 
 RNG = np.random.default_rng(0)
 N, P = 40, 30
@@ -113,6 +114,7 @@ def test_equals_the_array_in_memory(source, values, chunk, tmp_path, monkeypatch
             np.testing.assert_array_equal(op.component_labels(alpha), expected.component_labels(alpha))
     assert op.largest_off_diagonal() == pytest.approx(expected.largest_off_diagonal(), rel=1e-13)
     assert op.names == (NAMES if isinstance(held, anndata.AnnData) else None)
+    check_covariance(op)
     solution = fantope.solve(op, 2, 0.6)
     assert solution.verify(expected).gap < 1e-4
 

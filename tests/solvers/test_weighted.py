@@ -246,3 +246,25 @@ def test_random_weights_are_certified(seed, d, scale):
     sol = fantope.solve(S, d, penalty(instance), tol=1e-3)
     assert_certified(instance, sol, tol=1e-3)
     sol.verify(S)
+
+
+@given(seed=st.integers(0, 10**6), d=st.integers(1, 3))
+@settings(max_examples=20, deadline=None)
+def test_blocks_over_data_and_whole_matrices_agree(seed, d):
+    """Zero, infinite and forbidding weights of a block, over an operator, against the same weights spelled out."""
+    rng = np.random.default_rng(seed)
+    Z = fantope.simulate(40, 40, sizes=(8, 6), random_state=seed).Z
+    op = fantope.covariance(Z)
+    S = op.block(np.arange(40), np.arange(40))
+    rows = np.sort(rng.permutation(40)[:12])
+    W = rng.choice([0.0, 0.5, 2.0, np.inf], size=(12, 12), p=[0.1, 0.4, 0.4, 0.1])
+    W = np.triu(W) + np.triu(W, 1).T
+    weights = np.ones((40, 40))
+    weights[np.ix_(rows, rows)] = W
+    instance = Instance("block", S, d, 0.4 * float(np.abs(S - np.diag(S.diagonal())).max()), weights)
+    block = fantope.solve(op, d, WeightedL1.on_block(instance.alpha, rows, W), tol=1e-3)
+    whole = fantope.solve(S, d, penalty(instance), tol=1e-3)
+    for sol in (block, whole):
+        assert_certified(instance, sol, tol=1e-3)
+        sol.verify()
+    assert max(block.objective, whole.objective) <= min(block.dual_bound, whole.dual_bound) * (1 + 1e-12)

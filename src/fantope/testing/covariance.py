@@ -53,9 +53,9 @@ def _check_pairs(S: Covariance, dense: Array, apart: IntArray | None, scale: flo
         size[np.ix_(apart, apart)] = 0.0
     largest = S.largest_off_diagonal() if apart is None else S.largest_off_diagonal(apart=apart)
     expect_close(largest, size.max(), "largest_off_diagonal must be the largest |S_ij|, i ≠ j", scale)
-    # Between two values that differ by more than rounding: an operator may count a pair within rounding as above alpha.
+    # Between values that differ by more than rounding in single precision: a pair within it may count as above alpha.
     values = np.unique(size)
-    middles = (0.5 * (values[1:] + values[:-1]))[np.diff(values) > 1e-6 * scale]
+    middles = (0.5 * (values[1:] + values[:-1]))[np.diff(values) > 1e-3 * scale]
     if not len(middles):
         return
     alphas = np.quantile(middles, [0.0, 0.5, 0.9, 1.0], method="nearest")
