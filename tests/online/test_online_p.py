@@ -210,3 +210,18 @@ def test_a_larger_step_where_the_dual_point_lags():
         iterations.append(sum(record.n_iter for record in learner.records))
     assert steps[:40] == [least] * 40 and max(steps) > 2 * least
     assert iterations[1] < 0.8 * iterations[0]
+
+
+def test_where_few_rows_are_used_these_are_solved_first():
+    Z = simulate(50, 80).Z
+    alpha = 1.1 * np.sqrt(np.log(80) / 50)
+    iterations = []
+    for schedule in (Schedule(most_rows=0.0), Schedule()):
+        learner = OnlineP(80, 2, alpha)
+        learner.schedule = schedule
+        learner.update_many(Z)
+        assert learner.n_unmet == 0
+        iterations.append(sum(record.n_iter for record in learner.records))
+        last = learner.iterate()
+    assert (last.diagonal() > Schedule.row_in_use).mean() < Schedule.most_rows
+    assert iterations[1] < 0.85 * iterations[0]

@@ -31,6 +31,9 @@ class Schedule:
         Of what was expected: an X_ii that is smaller for the moment counts as this much.
     floor : float
         Of the mean: an expected X_ii below it counts as this much.
+    row_in_use, most_rows, rows_iter : float, float, int
+        A row counts as used from this X_ii on. Where at most this part of the rows is used, the subproblem is first
+        solved on them, in at most so many iterations.
     give_up, rest : int
         Iterations in a metric of its own before the plain one takes over, for this many further subproblems.
     lost : float
@@ -81,6 +84,9 @@ class Schedule:
     review_off: float = 0.5
     least_expected: float = 0.03
     floor: float = 1e-6
+    row_in_use: float = 1e-7
+    most_rows: float = 0.7
+    rows_iter: int = 200
     give_up: int = 600
     rest: int = 3
     lost: float = 1e3
