@@ -6,11 +6,18 @@ import numbers
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 
 from fantope.errors import InputError
 from fantope.typing import AnyArray
 
 IMPUTE = "remove or impute missing values first"
+
+
+def is_sparse(A: object) -> bool:
+    """Return whether A is a scipy.sparse matrix or array."""
+    # Not scipy's own function at each place: the type that it narrows to has no methods.
+    return bool(scipy.sparse.issparse(A))
 
 
 def first_not_finite(A: AnyArray) -> tuple[int, int] | None:

@@ -123,7 +123,7 @@ def need(module: str) -> Any:
         ) from error
 
 
-def listed(names: list[str]) -> str:
-    """Return "'a', 'b' and 3 more"."""
-    shown = ", ".join(repr(name) for name in names[:SHOWN])
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+def listed(names: Any) -> str:
+    """Return "'a', 'b' and 3 more" of a list or another sequence of names; numbers stay without quotes."""
+    shown = ", ".join(repr(str(name)) if isinstance(name, str) else str(name) for name in names[:SHOWN])
+    return shown + (f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else "")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse
 
-from fantope.estimators.inputs import is_sparse
+from fantope.checks import is_sparse
 
 if TYPE_CHECKING:
     from anndata import AnnData

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from fantope.checks import is_sparse
 from fantope.coexpression import Coexpression, analyse
-from fantope.estimators.inputs import is_sparse
 from fantope.operators import covariance
 from fantope.path import solve_for_size
 from fantope.solvers import Solution, solve

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
 from sklearn.utils.validation import check_array, validate_data
 
+from fantope.checks import is_sparse
+from fantope.errors import listed
 from fantope.typing import AnyArray
-
-SHOWN = 5  # columns named in one sentence
 
 
 def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
@@ -45,18 +44,10 @@ def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
     return X
 
 
-def is_sparse(X: object) -> bool:
-    """Return whether X is a scipy.sparse matrix or array."""
-    # Not scipy's own function at each place: the type that it narrows to has no methods.
-    return bool(scipy.sparse.issparse(X))
-
-
 def name_columns(columns: Any, names: AnyArray | None) -> str:
     """Return "column 3" or "columns 'age', 'mass' and 7 more"."""
-    shown = [repr(str(names[j])) if names is not None else str(j) for j in columns[:SHOWN]]
-    more = len(columns) - len(shown)
-    text = ", ".join(shown) + (f" and {more} more" if more else "")
-    return f"column{'s' if len(columns) > 1 else ''} {text}"
+    called = columns if names is None else [str(names[j]) for j in columns]
+    return f"column{'s' if len(columns) > 1 else ''} {listed(called)}"
 
 
 def _not_finite(X: Any, names: AnyArray | None) -> str | None:

@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from fantope.estimators.inputs import is_sparse, name_columns
+from fantope.checks import is_sparse
+from fantope.estimators.inputs import name_columns
 from fantope.operators import Covariance, DenseCovariance, covariance
 from fantope.typing import AnyArray, Array
 

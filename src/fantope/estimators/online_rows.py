@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from fantope.checks import check_finite
+from fantope.errors import listed
 from fantope.typing import AnyArray, Array
-
-SHOWN = 5  # features named in one sentence
 
 
 def rows_of_mappings(samples: Sequence[Mapping[str, float]], known: AnyArray | None) -> tuple[AnyArray, Array]:
@@ -39,7 +38,5 @@ def _difference(missing: list[Any], new: list[str]) -> str:
     parts = []
     for what, names in (("lacks", missing), ("has the new", new)):
         if names:
-            more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-            shown = ", ".join(repr(str(name)) for name in names[:SHOWN])
-            parts.append(f"{what} feature{'s' if len(names) > 1 else ''} {shown}{more}")
+            parts.append(f"{what} feature{'s' if len(names) > 1 else ''} {listed([str(name) for name in names])}")
     return f"X {' and '.join(parts)}; every sample must have the features first fitted (drop new, impute missing ones)."

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from fantope.checks import is_sparse
 from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, one_of, with_methods
-from fantope.estimators.inputs import check_data, is_sparse
+from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
 from fantope.estimators.penalty import default_alpha
 from fantope.penalties import Penalty

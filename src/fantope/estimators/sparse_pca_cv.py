@@ -11,9 +11,9 @@ from sklearn.base import _fit_context
 from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
-from fantope.checks import check_nonnegative
+from fantope.checks import check_nonnegative, is_sparse
 from fantope.estimators.constraints import COUNT, POSITIVE, one_of
-from fantope.estimators.inputs import check_data, is_sparse
+from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import column_moments, data_moments
 from fantope.estimators.sparse_pca import SparsePCA
 from fantope.penalties import Entrywise, Penalty

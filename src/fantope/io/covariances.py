@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fantope.checks import is_sparse
 from fantope.errors import FileError, InputError, Use, listed
-from fantope.io.dataset import Dataset, is_sparse, loaded
+from fantope.io.dataset import Dataset, loaded
 from fantope.io.missing import check_finite
 from fantope.operators import Covariance, covariance
 from fantope.solvers.validation import check_covariance

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import scipy.sparse
 
+from fantope.checks import is_sparse
 from fantope.errors import FileError
 from fantope.typing import IntArray
 
@@ -134,12 +135,6 @@ class Dataset:
         values = loaded(self.values)
         values = values.toarray() if is_sparse(values) else values
         return pd.DataFrame(np.asarray(values), index=pd.Index(self.samples), columns=pd.Index(self.variables))
-
-
-def is_sparse(values: Any) -> bool:
-    """Return whether a matrix is scipy.sparse."""
-    # Not scipy's own function at each place: the type that it narrows to has no methods.
-    return bool(scipy.sparse.issparse(values))
 
 
 def in_file(values: Any) -> bool:

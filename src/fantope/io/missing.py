@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from fantope.checks import is_sparse
 from fantope.errors import FileError, Use, listed
-from fantope.io.dataset import Dataset, Reading, is_sparse, loaded
+from fantope.io.dataset import Dataset, Reading, loaded
 from fantope.typing import AnyArray, IntArray
 
 SLAB = 32 * 2**20  # bytes looked at at a time

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from fantope.checks import is_sparse
 from fantope.errors import FileError, Use, listed
 from fantope.io.arrays import read_npy, read_npz
-from fantope.io.dataset import Content, Dataset, Reading, in_file, is_sparse, loaded
+from fantope.io.dataset import Content, Dataset, Reading, in_file, loaded
 from fantope.io.fingerprint import checksum
 from fantope.io.missing import impute
 from fantope.io.parquet import read_parquet

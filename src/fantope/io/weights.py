@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from fantope.checks import is_sparse
 from fantope.errors import FileError, listed
-from fantope.io.dataset import Dataset, Reading, is_sparse, loaded
+from fantope.io.dataset import Dataset, Reading, loaded
 from fantope.io.readers import read_content
 from fantope.penalties import WeightedL1
 from fantope.typing import Array

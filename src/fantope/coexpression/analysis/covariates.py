@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fantope.coexpression.analysis.names import listed
+from fantope.errors import listed
 from fantope.typing import Array
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from scipy.stats import hypergeom
 from sklearn.metrics import adjusted_rand_score
 
 from fantope.coexpression.analysis.correlation import mean_correlations
-from fantope.coexpression.analysis.names import listed
 from fantope.coexpression.analysis.result import CrossTable
+from fantope.errors import listed
 from fantope.typing import Array
 
 if TYPE_CHECKING:

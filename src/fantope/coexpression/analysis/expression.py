@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.covariates import regress_out
-from fantope.coexpression.analysis.names import listed, mangled_names
-from fantope.errors import InputError, Use
+from fantope.coexpression.analysis.names import mangled_names
+from fantope.errors import InputError, Use, listed
 from fantope.typing import Array
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Names of genes: how to list them, and how to see that a spreadsheet has turned them into dates."""
+"""Names of genes: how to see that a spreadsheet has turned them into dates."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas as pd
 
-SHOWN = 5  # names in one sentence
 MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec"
 DATE = re.compile(
     rf"(\d{{1,2}}[-/ .]({MONTHS})([-/ .]\d{{2,4}})?"  # 1-Mar, 01-Mar-2021
@@ -18,13 +17,6 @@ DATE = re.compile(
     re.IGNORECASE,
 )
 SERIAL = re.compile(r"[34]\d{4}(\.0)?")  # days since 1900: 1-Mar-2021 is 44256
-
-
-def listed(names: pd.Index) -> str:
-    """Return "'A', 'B'" or "'A', 'B', 'C', 'D', 'E' and 7 more"."""
-    shown = ", ".join(repr(str(name)) for name in names[:SHOWN])
-    more = len(names) - SHOWN
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def mangled_names(names: pd.Index) -> pd.Index:

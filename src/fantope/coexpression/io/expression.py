@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from fantope.checks import is_sparse
 from fantope.errors import FileError, Use, listed, need
-from fantope.io.dataset import Content, Dataset, Reading, is_sparse, loaded
+from fantope.io.dataset import Content, Dataset, Reading, loaded
 from fantope.io.fingerprint import checksum
 from fantope.io.readers import read_content
 from fantope.io.text import is_number, readable, sniff
