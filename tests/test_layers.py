@@ -1,7 +1,12 @@
 """What no linter sees: the library knows no command line, and nothing unpickles."""
 
 import re
+from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
 
 import fantope
 
@@ -30,3 +35,11 @@ def test_nothing_is_unpickled():
     # numpy.load refuses objects unless it is told otherwise; say so at each place all the same.
     loads = [(place, line) for place, line in lines() if "np.load(" in line]
     assert loads and all("allow_pickle=False" in line for _, line in loads)
+
+
+@pytest.mark.parametrize("name", ["fantope.io", "fantope.estimators", "fantope.coexpression"])
+def test_no_module_hides_a_name_that_loads_on_first_use(name):
+    package = import_module(name)
+    for module in iter_modules(package.__path__):
+        import_module(f"{name}.{module.name}")  # which makes it an attribute of the package
+    assert package.__all__ and not [each for each in package.__all__ if ismodule(getattr(package, each))]

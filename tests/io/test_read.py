@@ -12,7 +12,7 @@ import scipy.sparse
 
 import fantope
 from fantope.errors import FileError
-from fantope.io import Reading, checksum, operator, read
+from fantope.io import READERS, Content, Reading, checksum, operator, read
 from fantope.io.text import sniff
 
 RNG = np.random.default_rng(0)
@@ -452,3 +452,14 @@ def test_more_rows_than_the_first_lines_promise(tmp_path):
     (tmp_path / "a.csv").write_text("".join(["1000000000,2000000000\n"] * 30 + ["1,2\n"] * 3000))
     data = read(tmp_path / "a.csv")
     assert data.shape == (3030, 2) and data.values[-1].tolist() == [1, 2] and data.values[0, 1] == 2e9
+
+
+def test_a_reader_is_one_entry(tmp_path, monkeypatch):
+    def read_words(path, reading):
+        return Content(np.array([line.split() for line in path.read_text().splitlines()], dtype=float))
+
+    (tmp_path / "a.words").write_text("1 2\n3 5\n")
+    with pytest.raises(FileError, match="has none of the endings"):
+        read(tmp_path / "a.words")
+    monkeypatch.setitem(READERS, ".words", read_words)
+    assert read(tmp_path / "a.words").values.tolist() == [[1, 2], [3, 5]]
