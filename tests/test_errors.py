@@ -66,6 +66,17 @@ def test_the_command_line_speaks_of_its_options(options, words, tmp_path, capsys
     assert words in capsys.readouterr().err
 
 
+def test_values_with_spaces_can_be_pasted_into_a_shell(tmp_path, capsys):
+    rows = np.random.default_rng(0).standard_normal((3, 8)).round(3)
+    (tmp_path / "e.csv").write_text("g," + ",".join(f"s{k}" for k in range(8)) + "\n" + "".join(
+        f"g{k}," + ",".join(map(str, row)) + "\n" for k, row in enumerate(rows)
+    ))  # fmt: skip
+    (tmp_path / "m.csv").write_text("nr,dx,sample id\n" + "".join(f"{k},x,s{k}\n" for k in range(8)))
+    arguments = ["--groups", str(tmp_path / "m.csv"), "--group-column", "dx", "--genes-in", "rows"]
+    assert main(["coexpress", str(tmp_path / "e.csv"), *arguments, "-o", str(tmp_path / "out"), "-q"]) == 2
+    assert "say --sample-column 'sample id'." in capsys.readouterr().err
+
+
 def test_python_speaks_of_arguments():
     with pytest.raises(InputError, match="n_components must be at least 1") as raised:
         fantope.solve(np.eye(4), 9, 0.1)

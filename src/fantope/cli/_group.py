@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import threading
 from collections.abc import Iterator, Sequence
@@ -46,7 +47,7 @@ class Commands(click.Group):
         except InputError as error:
             command = self.get_command(ctx, str(ctx.invoked_subcommand))
             spelled = error.sentence(_flags([] if command is None else command.params))
-            raise click.ClickException(" ".join([spelled, *getattr(error, "__notes__", [])]).strip()) from error
+            raise click.ClickException(sentence(error, spelled)) from error
 
 
 def _flags(parameters: list[click.Parameter]) -> Spelling:
@@ -58,7 +59,8 @@ def _flags(parameters: list[click.Parameter]) -> Spelling:
         option = names.get(use.argument) or flags.get(f"--{use.argument.replace('_', '-')}")
         if option is None:
             return in_python(use)
-        return option.opts[0] if option.is_flag or use.value is None else f"{option.opts[0]} {use.value}"
+        flag = option.opts[0]
+        return flag if option.is_flag or use.value is None else f"{flag} {shlex.quote(str(use.value))}"
 
     return spelled
 

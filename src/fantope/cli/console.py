@@ -26,11 +26,11 @@ def complain(text: str) -> None:
     click.echo(f"fantope: {text}", err=True)
 
 
-def sentence(error: BaseException) -> str:
-    """Return what `error` says, on one line and without Python's error number."""
+def sentence(error: BaseException, text: str | None = None) -> str:
+    """Return what `error` says, or `text` in its place, on one line and without Python's error number."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}."
-    return " ".join(" ".join([str(error), *getattr(error, "__notes__", [])]).split()) or type(error).__name__
+    return " ".join(" ".join([text or str(error), *getattr(error, "__notes__", [])]).split()) or type(error).__name__
 
 
 @dataclass(frozen=True)
