@@ -158,7 +158,7 @@ def test_layout_can_be_told(tmp_path):
 def test_long_text_is_read_in_slabs(tmp_path, monkeypatch):
     import fantope.io.text as delimited
 
-    monkeypatch.setattr(delimited, "SLAB", 8 * 6 * 5)
+    monkeypatch.setattr(delimited, "BLOCK", 100)
     FRAME.to_csv(tmp_path / "data.csv")
     np.testing.assert_array_equal(read(tmp_path / "data.csv").values, X)
     broken = FRAME.astype(object)
@@ -463,3 +463,22 @@ def test_a_reader_is_one_entry(tmp_path, monkeypatch):
         read(tmp_path / "a.words")
     monkeypatch.setitem(READERS, ".words", read_words)
     assert read(tmp_path / "a.words").values.tolist() == [[1, 2], [3, 5]]
+
+
+def test_a_quoted_line_break_across_slabs(tmp_path, monkeypatch):
+    monkeypatch.setattr("fantope.io.text.BLOCK", 8)
+    (tmp_path / "a.csv").write_text('name,x,y\n"a\nb",1,2\nc,3,4\n"d\n\ne",5,7\n')
+    data = read(tmp_path / "a.csv")
+    assert data.samples == ["a\nb", "c", "d\n\ne"] and data.values.tolist() == [[1, 2], [3, 4], [5, 7]]
+
+
+def test_ctrl_c_while_a_table_is_read(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("".join(f"{k},{k % 7}\n" for k in range(1000)))
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    for place in ("_converted", "_blocks", "_parsed"):
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(f"fantope.io.text.{place}", interrupt)
+            read(tmp_path / "a.csv")

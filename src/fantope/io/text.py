@@ -26,8 +26,7 @@ from fantope.errors import FileError, need
 from fantope.io.dataset import Content, Reading
 from fantope.typing import Array
 
-SLAB = 32 * 2**20  # bytes of numbers converted at a time
-BLOCK = 2**20  # bytes of lines counted at a time
+BLOCK = 4 * 2**20  # bytes of lines parsed at a time
 LOOKED_AT = 30  # lines
 MISSING = {"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"}  # lower case; pandas knows the same
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
@@ -209,72 +208,70 @@ class _Hashed(io.RawIOBase):
         return len(data)
 
 
-class _Counted(io.RawIOBase):
-    """Lines of a table; one that has not as many fields as the first is refused as soon as it is read."""
-
-    def __init__(self, path: Path, file: Any, layout: Layout) -> None:
-        self.path, self.file, self.layout = path, file, layout
-        self.pending = memoryview(b"")
-        self.number = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        if not len(self.pending):
-            lines = self.file.readlines(BLOCK)
-            self._check(lines)
-            self.pending = memoryview(b"".join(lines))
-        size = min(len(buffer), len(self.pending))
-        buffer[:size] = self.pending[:size]
-        self.pending = self.pending[size:]
-        return size
-
-    def _check(self, lines: list[bytes]) -> None:
-        mark, width, skip = self.layout.separator.encode(), self.layout.width, self.layout.skip
-        for number, line in enumerate(lines, start=self.number + 1):
+def _blocks(path: Path, layout: Layout, file: Any) -> Iterator[bytes]:
+    """Yield the lines of numbers, many at a time; one that has not as many fields as the first is refused."""
+    mark, width, before = layout.separator.encode(), layout.width, layout.skip
+    while lines := file.readlines(BLOCK):
+        quotes = sum(line.count(b'"') for line in lines)
+        while quotes % 2 and (more := file.readline()):  # a line break inside quotes
+            lines.append(more)
+            quotes += more.count(b'"')
+        for number, line in enumerate(lines, start=before + 1):
             fields = line.count(mark) + 1
             # Inside quotes a separator is text; the parser sees to those.
-            if fields != width and number > skip and line.strip(b"\r\n ") and b'"' not in line:
+            if fields != width and line.strip(b"\r\n ") and b'"' not in line:
                 raise FileError(
-                    self.path,
+                    path,
                     f"line {number} has {fields} of {width} fields",
                     remedy="the file may be cut off: write it again",
                 )
-        self.number += len(lines)
+        before += len(lines)
+        yield b"".join(lines)
+
+
+def _parsed(path: Path, text: str, layout: Layout) -> Any:
+    """Return lines of a table as a frame."""
+    # Not from the file: pandas takes Ctrl-C in a read that Python does for an error of the file.
+    pandas = need("pandas")
+    try:
+        slab = pandas.read_csv(
+            io.StringIO(text), sep=layout.separator, decimal=layout.decimal, header=None, low_memory=False,
+            converters={0: str} if layout.row_names else None, float_precision="round_trip", skipinitialspace=True,
+        )  # fmt: skip
+    except pandas.errors.ParserError as error:
+        raise FileError(
+            path, f"cannot be split into columns ({error})", remedy="give every line as many fields"
+        ) from None
+    if slab.shape[1] != layout.width:
+        raise FileError(path, "cannot be split into columns", remedy="give every line as many fields")
+    return slab
 
 
 def _numbers(path: Path, layout: Layout) -> tuple[list[str] | None, Array, str]:
     """Return the row names, the matrix and the file's checksum, a slab of lines at a time."""
-    pandas = need("pandas")
     first = int(layout.row_names)
     values = np.empty((layout.rows, layout.width - first))
     names: list[str] = []
     filled = 0
     with path.open("rb") as plain:
         hashed = _Hashed(plain)
-        raw = io.BufferedReader(hashed, BLOCK)
-        lines = _Counted(path, gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw, layout)
-        try:
-            slabs = pandas.read_csv(
-                io.BufferedReader(lines, BLOCK), sep=layout.separator, decimal=layout.decimal, header=None,
-                skiprows=layout.skip, converters={0: str} if first else None,
-                chunksize=max(1, SLAB // (8 * layout.width)), low_memory=False, float_precision="round_trip",
-                encoding="utf-8-sig", skipinitialspace=True,
-            )  # fmt: skip
-            for slab in slabs:
-                if first:
-                    names.extend(slab[0])
-                if filled + len(slab) > len(values):  # in place: the system moves pages, not numbers
-                    values.resize((int(1.25 * (filled + len(slab))), values.shape[1]), refcheck=False)
-                line = filled + 1 + layout.skip
-                values[filled : filled + len(slab)] = _converted(path, slab.iloc[:, first:], layout, line)
-                filled += len(slab)
-        except pandas.errors.ParserError as error:
-            raise FileError(
-                path, f"cannot be split into columns ({error})", remedy="give every line as many fields"
-            ) from None
-        while raw.read(BLOCK):  # behind the end of the compressed data
+        raw = io.BufferedReader(hashed, 2**20)
+        file: Any = gzip.GzipFile(fileobj=raw) if path.suffix == ".gz" else raw
+        for _ in range(layout.skip):
+            file.readline()
+        for block in _blocks(path, layout, file):
+            text = block.decode("utf-8" if filled or layout.skip else "utf-8-sig")
+            if not text.strip():
+                continue
+            slab = _parsed(path, text, layout)
+            if first:
+                names.extend(slab[0])
+            if filled + len(slab) > len(values):  # in place: the system moves pages, not numbers
+                values.resize((int(1.25 * (filled + len(slab))), values.shape[1]), refcheck=False)
+            line = filled + 1 + layout.skip
+            values[filled : filled + len(slab)] = _converted(path, slab.iloc[:, first:], layout, line)
+            filled += len(slab)
+        while raw.read(2**20):  # behind the end of the compressed data
             pass
     values.resize((filled, values.shape[1]), refcheck=False)
     return (names if first else None), values, hashed.digest.hexdigest()
