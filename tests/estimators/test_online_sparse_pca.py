@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import fantope
 from fantope import OnlineSparsePCA
+from fantope.online.persist import CheckpointError, read_state, write_state
 
 
 @parametrize_with_checks([OnlineSparsePCA(algorithm=algorithm) for algorithm in ("online-t", "online-p", "ftl")])
@@ -105,6 +106,69 @@ def test_load_refuses_other_files(tmp_path):
     (tmp_path / "x").write_text("no")
     with pytest.raises(ValueError, match="damaged or not a state"):
         fantope.load(tmp_path / "x")
+
+
+def saved(tmp_path, **parameters):
+    file = tmp_path / "state"
+    OnlineSparsePCA(2, alpha=0.05, **parameters).fit(fantope.simulate(30, 36).Z).save(file)
+    return file, *read_state(file)
+
+
+LEARNERS = [
+    {"track": 5},
+    {"storage": "sparse"},
+    {"algorithm": "online-p", "loosen": 1e6},
+    {"algorithm": "ftl", "tol": 0.1},
+]
+
+
+@pytest.mark.parametrize("parameters", LEARNERS, ids=str)
+def test_load_checks_every_part_before_it_computes_with_it(tmp_path, parameters):
+    """Compiled code does not look at shapes: three ``scalars`` in place of nine made it write out of bounds."""
+    file, header, state = saved(tmp_path, **parameters)
+    fantope.load(file).partial_fit(np.ones((3, 36)))
+    places = [(state, "mean"), *((state["learner"], name) for name in state["learner"])]
+    places += [(state["tracker"], "moments")] if "tracker" in state else []
+    for place, name in places:
+        good = place[name]
+        bad = ["x", None, [1.0]]
+        if isinstance(good, np.ndarray):
+            bad += [good[..., :-1], good[None], good.astype(np.float32), good.astype(object).astype(str), 1.0]
+            bad += [np.full_like(good, 10**9)] if good.dtype.kind == "i" and len(good) else []
+            if good.dtype.kind == "f" and name not in ("records", "moments"):
+                bad.append(np.full_like(good, np.nan))
+        elif name != "gap":
+            bad += [float("nan"), -1 if isinstance(good, int) else float("inf")]
+        for value in bad:
+            if isinstance(good, np.ndarray) and isinstance(value, np.ndarray) and value.size == good.size == 0:
+                continue
+            place[name] = value
+            write_state(file, header, state, keep_previous=False)
+            with pytest.raises(CheckpointError, match=r"state.*use the file before it"):
+                fantope.load(file)
+        place[name] = good
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"n_features": 10**9},
+        {"n_features": 35},
+        {"n_features": "36"},
+        {"columns": ["a"]},
+        {"columns": 3},
+        {"parameters": {"alpha": "x"}},
+        {"parameters": {"algorithm": "online-x"}},
+        {"parameters": {"n_components": 36}},
+        {"parameters": 3},
+    ],
+    ids=str,
+)
+def test_load_checks_the_header(tmp_path, change):
+    file, header, state = saved(tmp_path)
+    write_state(file, {**header, **change}, state, keep_previous=False)
+    with pytest.raises(CheckpointError, match=r"state.*use the file before it"):
+        fantope.load(file)
 
 
 def test_the_explained_share_of_many_features_needs_no_dense_array():

@@ -16,6 +16,7 @@ from fantope.estimators.online_learners import new_stream
 from fantope.estimators.online_rows import rows_of_mappings
 from fantope.online import FollowTheLeader, OnlineP
 from fantope.online.persist import CheckpointError, read_state, write_state
+from fantope.online.saved import saved_array, saved_count
 from fantope.problem.projection import Factors
 from fantope.typing import AnyArray, Array
 
@@ -386,10 +387,17 @@ def load_with_header(file: str | os.PathLike[str]) -> tuple[OnlineSparsePCA, dic
     header, state = read_state(file)
     try:
         estimator = OnlineSparsePCA(**header["parameters"])
-        estimator.begin(int(header["n_features"]), header["columns"])
+        estimator._validate_params()
+        n_features, names = saved_count(header, "n_features"), header["columns"]
+        saved_array(state, "mean", (n_features,))  # before anything of that size is made
+        if names is not None and not (len(names) == n_features and all(isinstance(name, str) for name in names)):
+            raise ValueError(f"columns must be {n_features} names")
+        estimator.begin(n_features, names)
         estimator._stream.restore(state)
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise CheckpointError(f"{file} lacks a part of the state ({error}); use the file before it.") from None
+    except ValueError as error:
+        raise CheckpointError(f"{file} is not a state that fantope saved: {error}; use the file before it.") from None
     return estimator, header
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.online.base import State
+from fantope.online.saved import saved_array, saved_number
 from fantope.typing import AnyArray, Array
 
 RESCALE_BELOW = 1e-100
@@ -63,7 +64,7 @@ class SparseSum:
     def copy(self) -> SparseSum:
         """Return an independent copy."""
         other = SparseSum(self.size)
-        other.restore({name: np.array(value) for name, value in self.state().items()})
+        other.restore(self.state())
         return other
 
     def matrix(self) -> scipy.sparse.csr_array:
@@ -92,8 +93,12 @@ class SparseSum:
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
-        self.keys, self.values = np.array(state["sum_keys"]), np.array(state["sum_values"])
-        self.diagonal, self.scale = np.array(state["sum_diagonal"]), float(state["sum_scale"])
-        self.pending_keys = [np.array(state["sum_pending_keys"])]
-        self.pending_values = [np.array(state["sum_pending_values"])]
-        self.pending = len(self.pending_keys[0])
+        keys, pending = (saved_array(state, name, (None,), np.int64) for name in ("sum_keys", "sum_pending_keys"))
+        for found in (keys, pending):
+            if len(found) and not (found.min() >= 0 and found.max() < self.size**2):
+                raise ValueError(f"the mean must have entries of {self.size} variables only")
+        self.keys, self.values = keys, saved_array(state, "sum_values", keys.shape)
+        self.diagonal = saved_array(state, "sum_diagonal", (self.size,))
+        self.scale = saved_number(state, "sum_scale")
+        self.pending_keys, self.pending = [pending], len(pending)
+        self.pending_values = [saved_array(state, "sum_pending_values", pending.shape)]

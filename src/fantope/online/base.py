@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fantope.online.saved import saved_number
 from fantope.problem.projection import Factors
 from fantope.typing import Array
 
@@ -109,6 +110,14 @@ class Unit:
 
     value: float = 1.0
     size: float = 0.0
+
+    @classmethod
+    def saved(cls, state: State) -> Unit:
+        """Return the unit that a saved state was measured in."""
+        unit = cls(saved_number(state, "unit"), saved_number(state, "size"))
+        if not (unit.value > 0.0 and unit.size >= 0.0):
+            raise ValueError(f"unit must be above 0 and size 0 or more, got {unit.value:g} and {unit.size:g}")
+        return unit
 
     def see(self, z: Array, weight: float) -> float:
         """Take in a sample with its weight in the mean; return the old unit over the new one, 1 at the first."""

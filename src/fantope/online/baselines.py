@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fantope.online.base import IterateTerms, State, Window
+from fantope.online.saved import saved_array, saved_count, saved_number
 from fantope.online.whole import held_interrupts
 from fantope.problem.projection import Factors
 from fantope.typing import Array
@@ -65,9 +66,9 @@ class _Subspace:
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
-        self.n_samples = self.window.count = int(state["n_samples"])
-        self.V, self.values = np.array(state["V"]), np.array(state["values"])
-        self.window.samples = np.array(state["window"])
+        self.n_samples = self.window.count = saved_count(state, "n_samples")
+        self.V, self.values = (saved_array(state, name, getattr(self, name).shape) for name in ("V", "values"))
+        self.window.samples = saved_array(state, "window", self.window.samples.shape)
 
 
 class Oja(_Subspace):
@@ -101,7 +102,7 @@ class Oja(_Subspace):
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         super().restore(state)
-        self.second = float(state["second"])
+        self.second = saved_number(state, "second")
 
 
 class IncrementalPCA(_Subspace):
@@ -165,4 +166,4 @@ class CandidPCA(_Subspace):
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         super().restore(state)
-        self.raw = np.array(state["raw"])
+        self.raw = saved_array(state, "raw", self.raw.shape)

@@ -6,6 +6,7 @@ import numpy as np
 
 from fantope.online.base import State
 from fantope.online.leader import Leader
+from fantope.online.saved import saved_number
 from fantope.online.whole import undone_on_error
 from fantope.solvers import Status
 from fantope.solvers.solve import solve_to_the_end
@@ -73,4 +74,4 @@ class FollowTheLeader(Leader):
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         super().restore(state)
-        self.gap = float(state["gap"])
+        self.gap = saved_number(state, "gap", finite=False)

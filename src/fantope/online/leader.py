@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from fantope.online.base import IterateTerms, SampleCount, State, Unit, check_forgetting
+from fantope.online.saved import saved_array, saved_count, saved_number
 from fantope.problem.projection import Factors, compress
 from fantope.typing import Array
 
@@ -98,8 +99,10 @@ class Leader:
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
-        self.n_samples, self.n_unmet = int(state["n_samples"]), int(state["n_unmet"])
-        self.count.effective = float(state["effective"])
-        self._unit = Unit(float(state["unit"]), float(state["size"]))
-        self.S = np.array(state["S"])
-        self._vectors, self._weights = np.array(state["vectors"]), np.array(state["weights"])
+        p = self.n_features
+        self.n_samples, self.n_unmet = saved_count(state, "n_samples"), saved_count(state, "n_unmet")
+        self.count.effective = saved_number(state, "effective")
+        self._unit = Unit.saved(state)
+        self.S = saved_array(state, "S", (p, p))
+        self._vectors = saved_array(state, "vectors", (None, p))
+        self._weights = saved_array(state, "weights", self._vectors.shape[:1])

@@ -11,6 +11,7 @@ import numpy as np
 from fantope.eigen import one_blas_thread
 from fantope.online.base import State
 from fantope.online.leader import Leader
+from fantope.online.saved import saved_array, saved_count, saved_number
 from fantope.online.whole import undone_on_error
 from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
 from fantope.problem.problem import Problem
@@ -136,9 +137,14 @@ class OnlineP(Leader):
         """Take over a saved state."""
         super().restore(state)
         if "warm_Y" in state:
-            Y, D, lift = (np.array(state[f"warm_{name}"]) for name in ("Y", "D", "lift"))
-            theta, norm, excess, step = (float(state[f"warm_{name}"]) for name in ("theta", "norm", "excess", "step"))
-            self.warm = Warm(Y, D, theta, lift, norm, int(state["warm_plain"]), excess, step)
+            p, d = self.n_features, self.n_components
+            Y, D = (saved_array(state, f"warm_{name}", (p, p)) for name in ("Y", "D"))
+            lift = saved_array(state, "warm_lift", (p, d))
+            theta, norm, excess, step = (
+                saved_number(state, f"warm_{name}") for name in ("theta", "norm", "excess", "step")
+            )
+            self.warm = Warm(Y, D, theta, lift, norm, saved_count(state, "warm_plain"), excess, step)
+        records = saved_array(state, "records", (None, 4), finite=False)
         self.records = deque(
-            (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in state["records"]), maxlen=RECORDS
+            (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in records), maxlen=RECORDS
         )

@@ -44,6 +44,7 @@ from fantope.kernels.online_t import (
 from fantope.online.accumulator import SparseSum
 from fantope.online.base import IterateTerms, SampleCount, State, Unit, Window, check_forgetting
 from fantope.online.regret import fantope_distance
+from fantope.online.saved import saved_array, saved_count, saved_number
 from fantope.online.whole import held_interrupts, rows_at_a_time
 from fantope.problem.projection import Factors, compress, project
 from fantope.typing import Array
@@ -317,18 +318,33 @@ class OnlineT:
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
-        self.n_samples = self.window.count = int(state["n_samples"])
-        self.count.effective = float(state["effective"])
-        self.fourth, self.second = float(state["fourth"]), float(state["second"])
-        self._unit = Unit(float(state["unit"]), float(state["size"]))
-        self.vectors, self.scalars = np.array(state["vectors"]), np.array(state["scalars"])
-        self.window.samples = np.array(state["window"])
+        p = self.n_features
+        self.n_samples = self.window.count = saved_count(state, "n_samples")
+        self.count.effective = saved_number(state, "effective")
+        self.fourth, self.second = saved_number(state, "fourth"), saved_number(state, "second")
+        self._unit = Unit.saved(state)
+        self.vectors, self.scalars = saved_array(state, "vectors", (3, p)), saved_array(state, "scalars", (N_SCALARS,))
+        self.window.samples = saved_array(state, "window", (WINDOW, p))
         if self.storage == "dense":
-            self.A, self.mean = np.array(state["A"]), np.array(state["mean"])
+            self.A, self.mean = saved_array(state, "A", (p, p)), saved_array(state, "mean", self.mean.shape)
         else:
-            self.indptr, self.indices = np.array(state["indptr"]), np.array(state["indices"])
-            self.data, self.diagonal = np.array(state["data"]), np.array(state["diagonal"])
+            self.indptr = saved_array(state, "indptr", (p + 1,), np.int64)
+            self.indices = saved_array(state, "indices", (None,), np.int32)
+            self.data = saved_array(state, "data", self.indices.shape)
+            self.diagonal = saved_array(state, "diagonal", (p,))
+            _check_triangle(self._triangle)
             self.sum.restore(state)
+
+
+def _check_triangle(triangle: Triangle) -> None:
+    """Raise ``ValueError`` unless the entries are where compiled code expects them, right of the diagonal."""
+    indptr, indices, p = triangle.indptr, triangle.indices, len(triangle.diagonal)
+    lengths = np.diff(indptr)
+    if indptr[0] != 0 or indptr[-1] != len(indices) or lengths.min() < 0:
+        raise ValueError("indptr does not divide the entries into rows")
+    rows = np.repeat(np.arange(p), lengths)
+    if np.any(indices <= rows) or np.any(indices >= p) or np.any(np.diff(rows * p + indices) <= 0):
+        raise ValueError("indices are not those of a triangle, ascending in every row")
 
 
 def noise_level(X: Array) -> float:

@@ -17,6 +17,7 @@ import scipy.linalg
 import scipy.sparse
 
 from fantope.online.base import Learner, State
+from fantope.online.saved import saved_array, saved_count, saved_number
 from fantope.problem.projection import Factors
 from fantope.problem.simplex import capped_simplex
 from fantope.typing import Array
@@ -118,9 +119,11 @@ class RegretTracker:
             state["moments"] = self.moments
         return state
 
-    def restore(self, state: State) -> None:
-        """Take over saved sums."""
-        self.count = int(state["count"])
-        self.loss = float(state["loss"])
-        self.explained_by_reference = float(state["explained_by_reference"])
-        self.moments = np.array(state["moments"]) if "moments" in state else None
+    def restore(self, state: State, n_features: int) -> None:
+        """Take over saved sums of a learner with so many features."""
+        self.count = saved_count(state, "count")
+        self.loss = saved_number(state, "loss", finite=False)
+        self.explained_by_reference = saved_number(state, "explained_by_reference", finite=False)
+        self.moments = None
+        if "moments" in state:
+            self.moments = saved_array(state, "moments", (n_features, n_features), finite=False)

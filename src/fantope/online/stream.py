@@ -11,6 +11,7 @@ import numpy as np
 
 from fantope.online.base import Learner, SampleCount, State
 from fantope.online.regret import RegretTracker
+from fantope.online.saved import saved_array, saved_number
 from fantope.online.whole import held_interrupts
 from fantope.problem.projection import Factors
 from fantope.typing import Array
@@ -109,7 +110,7 @@ class Stream:
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         self.learner.restore(state["learner"])
-        self.mean = np.array(state["mean"])
-        self.count.effective = float(state["effective"])
+        self.mean = saved_array(state, "mean", self.mean.shape)
+        self.count.effective = saved_number(state, "effective")
         if self.tracker is not None:
-            self.tracker.restore(state["tracker"])
+            self.tracker.restore(state["tracker"], self.learner.n_features)
