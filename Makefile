@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Two test workers share the machine: one BLAS and one numba thread each, or they get in each other's way.
 TEST_ENV := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: setup demo test bench lint clean
+.PHONY: setup demo check test coverage wheel bench lint clean
 .DEFAULT_GOAL := demo
 
 setup: $(STAMP)
@@ -25,8 +25,19 @@ $(STAMP): requirements/lock.txt pyproject.toml
 demo: setup
 	@$(BIN)/fantope demo
 
+# An answer in under a minute: everything but the tests marked slow. Doctests of src are left to `make test`.
+check: lint
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
+
 test: lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q
+
+coverage: setup
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q --cov
+
+# Source archive and wheel, built without network and tried in an environment of their own.
+wheel: setup
+	$(TEST_ENV) $(BIN)/python -m pytest -q tests/test_packaging.py
 
 bench: setup
 	$(BIN)/python -m benchmarks
@@ -38,5 +49,5 @@ lint: setup
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf build dist src/*.egg-info fantope-demo fantope-coexpress-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf build dist src/*.egg-info fantope-demo fantope-coexpress-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

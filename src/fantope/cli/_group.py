@@ -8,12 +8,11 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import version
 from typing import Any
 
 import click
 
-from fantope import extensions
+from fantope import __version__, extensions
 from fantope.cli.console import BAD_INPUT, INTERRUPTED, complain, sentence
 from fantope.errors import InputError, Spelling, Use, in_python
 
@@ -66,7 +65,7 @@ def _flags(parameters: list[click.Parameter]) -> Spelling:
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(version("fantope"), prog_name="fantope")
+@click.version_option(__version__, prog_name="fantope")
 def cli() -> None:
     """Convex sparse PCA with a certificate of how far each answer can be from the best."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fantope import __version__
 from fantope.cli._rows import Position
 from fantope.cli.console import complain
 
@@ -28,7 +28,7 @@ class Progress:
 
     def saved(self) -> dict[str, Any]:
         """Return it as plain values, with the version that wrote it."""
-        return {"fantope": version("fantope"), **asdict(self)}
+        return {"fantope": __version__, **asdict(self)}
 
 
 @dataclass
@@ -102,9 +102,9 @@ def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
             f"{file}: this is a saved estimator without a position in an input, not a checkpoint; choose another "
             "--checkpoint."
         )
-    if saved["fantope"] != version("fantope"):
+    if saved["fantope"] != __version__:
         raise ValueError(
-            f"{file}: the checkpoint was made by fantope {saved['fantope']}, this is {version('fantope')}, whose "
+            f"{file}: the checkpoint was made by fantope {saved['fantope']}, this is {__version__}, whose "
             "results may differ in the last digits; use that version, or another --checkpoint."
         )
     wanted = estimator.get_params()

@@ -14,6 +14,7 @@ from pathlib import Path
 from fantope.errors import FileError, Use
 
 RECORD = "run.json"  # a folder that has one is whole
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}  # Windows knows no quota
 ANOTHER = ("choose another folder with ", Use("out"))
 
 
@@ -39,7 +40,7 @@ def result_folder(target: Path, *, command: str, replace: bool = True) -> Iterat
         _swap(building, target)
     except BaseException as error:
         shutil.rmtree(building, ignore_errors=True)
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise FileError(
                 target, f"{error.strerror}, so nothing was written", remedy=("make room, or ", *ANOTHER)
             ) from error

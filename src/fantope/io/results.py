@@ -16,7 +16,7 @@ from typing import Any, cast
 import numpy as np
 import scipy.sparse
 
-from fantope import extensions
+from fantope import __version__, extensions
 from fantope.errors import FileError, Use
 from fantope.io.covariances import Kind, operator
 from fantope.io.dataset import Dataset, Reading
@@ -133,7 +133,8 @@ def write_record(
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {
-            **{name: version(name) for name in ("fantope", "numpy", "scipy")},
+            "fantope": __version__,
+            **{name: version(name) for name in ("numpy", "scipy")},
             "python": platform.python_version(),
         },
         "input": {

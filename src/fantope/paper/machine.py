@@ -9,7 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-LIBRARIES = ("fantope", "numpy", "scipy", "numba", "scikit-learn", "threadpoolctl")
+from fantope import __version__
+
+LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "threadpoolctl")
 
 
 def machine() -> dict[str, Any]:
@@ -26,7 +28,7 @@ def machine() -> dict[str, Any]:
         "blas": ", ".join(sorted({f"{pool['internal_api']} {pool['version']}" for pool in pools})),
         "blas_threads": max((int(pool["num_threads"]) for pool in pools), default=1),
         "numba_threads": int(get_num_threads()),
-        "versions": {name: version(name) for name in LIBRARIES},
+        "versions": {"fantope": __version__, **{name: version(name) for name in LIBRARIES}},
     }
 
 

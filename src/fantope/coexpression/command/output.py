@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fantope import __version__
 from fantope.coexpression.command.options import COMMAND
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def write_outputs(
         command=command,
         created=datetime.now(UTC).strftime("%d %B %Y").lstrip("0"),
         inputs=inputs,
-        versions={name: version(name) for name in ("fantope", "numpy", "scipy", "pandas")},
+        versions={"fantope": __version__, **{name: version(name) for name in ("numpy", "scipy", "pandas")}},
         files={
             **{name: FILES[name] for name in tables},
             "coexpression.h5ad": "expression of the active genes, modules, loadings and scores, for scanpy",
