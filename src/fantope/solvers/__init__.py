@@ -3,6 +3,7 @@
 from fantope.solvers.active_set import ActiveSet
 from fantope.solvers.admm import Admm
 from fantope.solvers.gradfps import GradFps
+from fantope.solvers.near_admm import NearAdmm
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
 from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.solve import alpha_max, solve
@@ -12,6 +13,7 @@ __all__ = [
     "ActiveSet",
     "Admm",
     "GradFps",
+    "NearAdmm",
     "ProjectedSubgradient",
     "Record",
     "Solution",

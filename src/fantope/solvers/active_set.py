@@ -23,6 +23,7 @@ from fantope.problem.projection import Factors
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
+from fantope.solvers.near_admm import NearAdmm
 from fantope.solvers.result import Status
 from fantope.typing import Array, IntArray
 
@@ -31,8 +32,11 @@ LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
-CHECK_EVERY, CHECK_MANY_EVERY, MANY = 10, 25, 500  # beyond 500 variables a certificate costs ten iterations
+NEAR_UP_TO = 1500  # variables; beyond, full decompositions cost more than the few eigenpairs that are needed
+CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
+INNER_SHARE, WHOLE_SHARE = 0.6, 0.95  # of the tolerance that the inner problem may use up; the rest is the extension's
+CLUSTER = 15  # eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 
 
 @dataclass
@@ -78,11 +82,11 @@ class ActiveSet:
             active = start.rows
         else:
             active = self._leading_variables(problem)
-        state = ActiveSetState(active, None, max(FIRST_TOL, 0.8 * tol), 0.8 * tol)
+        state = ActiveSetState(active, None, max(FIRST_TOL, INNER_SHARE * tol), INNER_SHARE * tol)
         if len(active) > LARGEST_SHARE * m:
             state.active = active = np.arange(m)
         if len(active) == m:
-            state.tol = state.final_tol
+            state.tol = state.final_tol = WHOLE_SHARE * tol
         if start is not None:
             state.start = Start(np.arange(len(active)), start.X, start.U, start.step_size)
             if len(active) == m:
@@ -102,14 +106,14 @@ class ActiveSet:
     def step(self, problem: Problem, state: ActiveSetState, budget: int) -> int:
         """Solve on the active variables, extend the dual point, grow the set if it has to grow."""
         if state.pending:
-            self._after_failed_certificate(problem, state)
+            self._tighten(state)
         active = state.active
         S = np.ascontiguousarray(problem.S[np.ix_(active, active)])
         inner = Problem(S, problem.n_components, problem.box.restrict(active))
-        every = CHECK_EVERY if len(active) <= MANY else CHECK_MANY_EVERY
-        admm = Admm(step_size=self.step_size, check_every=every)
+        near = len(active) <= NEAR_UP_TO
+        splitting = NearAdmm(self.step_size) if near else Admm(self.step_size, check_every=CHECK_EVERY)
         try:
-            run = iterate(admm, inner, tol=state.tol, max_iter=budget, start=state.start)
+            run = iterate(splitting, inner, tol=state.tol, max_iter=budget, start=state.start)
         except RunInterrupted as stop:
             raise RunInterrupted(_lifted(stop.run, active, problem.size)) from None
         if run.X is None or run.dual is None:
@@ -135,6 +139,8 @@ class ActiveSet:
         settled = len(violators) < 0.2 * len(active)
         if settled and state.tol > 10 * state.final_tol:
             state.pending = False  # far from done: a certificate over all variables would cost more than it is worth
+        if state.pending and self._grow_by_eigenvectors(problem, state):
+            return max(run.n_iter, 1)
         if settled and not state.pending:
             state.tol = max(0.1 * state.tol, state.final_tol)
         return max(run.n_iter, 1)
@@ -158,24 +164,29 @@ class ActiveSet:
             problem.box.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
         return U, coupling, outside
 
-    def _after_failed_certificate(self, problem: Problem, state: ActiveSetState) -> None:
-        """Grow the set if other eigenvectors are what keeps the bound up; otherwise tighten the inner problem."""
+    def _grow_by_eigenvectors(self, problem: Problem, state: ActiveSetState) -> bool:
+        """Add the variables on which eigenvectors of S − U that lift the bound are heavy; False if there are none."""
         assert state.X is not None and state.dual is not None
+        d, outside = problem.n_components, np.setdiff1d(np.arange(problem.size), state.active, assume_unique=True)
+        if len(outside) == 0:
+            return False
+        start = np.zeros((len(state.X.weights), problem.size))
+        start[:, state.X.rows] = state.X.vectors
+        values, rows = leading_of_blocks(state.dual.slack(problem.S), d + CLUSTER, start)
+        excess = float(values[:d].sum()) - state.inner_bound
+        if excess <= 0.3 * state.final_tol * abs(state.inner_bound):
+            return False
+        level = state.inner_bound / d
+        weight = np.maximum(values - min(level, values[d - 1]), 0.0) @ rows[:, outside] ** 2
+        weight += 1e-3 * (rows[:d, outside] ** 2).sum(axis=0)
+        order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
+        self._grow(problem, state, outside[order[weight[order] > 0.01 * weight[order[0]]]])
+        return True
+
+    @staticmethod
+    def _tighten(state: ActiveSetState) -> None:
+        """Solve the inner problem more accurately: it is what keeps the certificate from its goal."""
         state.pending = False
-        if len(state.active) < problem.size:
-            M = state.dual.slack(problem.S)
-            start = np.zeros((len(state.X.weights), problem.size))
-            start[:, state.X.rows] = state.X.vectors
-            values, rows = leading_of_blocks(M, problem.n_components, start)
-            excess = float(values.sum()) - state.inner_bound
-            if excess > 0.2 * state.final_tol * abs(state.inner_bound):
-                outside = np.setdiff1d(np.arange(problem.size), state.active, assume_unique=True)
-                weight = (rows[:, outside] ** 2).sum(axis=0)
-                order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
-                order = order[weight[order] > 0.01 * weight[order[0]]]
-                if len(order):
-                    self._grow(problem, state, outside[order])
-                    return
         if state.tol == state.final_tol:
             state.final_tol *= 0.5
         state.tol = max(0.1 * state.tol, state.final_tol)

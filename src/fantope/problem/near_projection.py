@@ -1,0 +1,96 @@
+"""Projections of a slowly changing matrix on the Fantope: by a decomposition, then by the derivative there.
+
+With G₀ = V diag(γ) Vᵀ and weights w = clip(γ − τ, 0, 1), the projection of G₀ + Δ is, to first order,
+
+    X₀ + V (Ω∘(VᵀΔV − δI)) Vᵀ,   Ω_ij = (w_i − w_j)/(γ_i − γ_j),
+
+δ being the mean of the diagonal of VᵀΔV over the weights between 0 and 1, which keeps the trace. Ω vanishes where both
+weights are zero, so products with the r eigenvectors of positive weight are enough: four of them, where a decomposition
+takes some fifty times p³ (measured at p = 200, r = 50: 0.2 ms in place of 3.3 ms).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.linalg
+from scipy.linalg.blas import get_blas_funcs
+
+from fantope.eigen import all_blas_threads
+from fantope.prox.simplex import capped_simplex_shift
+from fantope.typing import AnyArray, Array
+
+EQUAL = 1e-12  # eigenvalues that are nearer than this count as equal
+
+
+class NearProjection:
+    """The projection on the Fantope of trace d around the last matrix that was decomposed.
+
+    Arrays are symmetric, their lower triangles alone are read and written.
+
+    Attributes
+    ----------
+    vectors : (r, m) array
+        Eigenvectors of positive weight, by descending weight, as rows.
+    weights : (r,) array
+    support_value : float
+        φ_d(G₀ − X₀): the sum of the d largest eigenvalues of what the projection takes away.
+    """
+
+    def __init__(self, trace: int) -> None:
+        self.trace = trace
+
+    def exact(self, G: Array, single: bool) -> AnyArray:
+        """Project G, which must be finite, by a decomposition; in single precision if that is enough.
+
+        Raises
+        ------
+        FloatingPointError
+            If G is not finite.
+        """
+        kind = np.float32 if single else np.float64
+        with all_blas_threads(len(G)):
+            # The lower triangle of a row-major array is the upper one of its transpose, which LAPACK reads as it is.
+            values, V = scipy.linalg.eigh(
+                G.T.astype(kind), lower=False, driver="evd", overwrite_a=True, check_finite=False
+            )
+        values = values.astype(np.float64)
+        if not np.isfinite(values).all():
+            raise FloatingPointError("the matrix to project is not finite")
+        shift = capped_simplex_shift(values[::-1], self.trace)
+        weights = np.clip(values - shift, 0.0, 1.0)
+        rank = int(np.count_nonzero(weights))
+        first = len(values) - rank
+        taken = values - weights
+        self.support_value = float(taken[-self.trace :].sum())
+        self._V, self._range = V, np.asfortranarray(V[:, first:])
+        self._symm, self._gemm, self._syr2k, self._syrk = get_blas_funcs(("symm", "gemm", "syr2k", "syrk"), dtype=kind)
+        apart = values[:, None] - values[first:]
+        fractional = (weights > 0.0) & (weights < 1.0)
+        slopes = np.subtract(weights[:, None], weights[first:])
+        np.divide(slopes, apart, out=slopes, where=np.abs(apart) > EQUAL)
+        equal = np.abs(apart) <= EQUAL
+        slopes[equal] = (fractional[:, None] & fractional[first:])[equal]
+        slopes[first:] *= 0.5  # both have a positive weight: the pair is met twice
+        self._slopes = np.asfortranarray(slopes, dtype=kind)
+        self._fractional = np.flatnonzero(fractional)
+        half = self._range * np.sqrt(weights[first:]).astype(kind)
+        self._X0: AnyArray = self._syrk(1.0, half)
+        self.vectors, self.weights = V.T[first:][::-1], weights[first:][::-1]
+        return self.first
+
+    @property
+    def first(self) -> AnyArray:
+        """The projection of the matrix decomposed."""
+        return self._X0.T
+
+    def near(self, change: AnyArray) -> AnyArray:
+        """Return the projection, to first order, of the matrix decomposed plus ``change``, of the same precision."""
+        first = len(change) - self._range.shape[1]
+        C = self._gemm(1.0, self._V, self._symm(1.0, change.T, self._range), trans_a=True)
+        where = self._fractional, self._fractional - first
+        if len(self._fractional):
+            C[where] -= C[where].mean()
+        C *= self._slopes
+        Q = self._gemm(1.0, self._V, C)
+        X: AnyArray = self._syr2k(1.0, self._range, Q, beta=1.0, c=self._X0).T
+        return X
