@@ -3,45 +3,51 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import prange
+from numba import njit, prange
 
 from fantope.kernels.build import build
 from fantope.kernels.entry import at
+
+
+@njit(cache=True, nogil=True)
+def short_and_long(m):  # type: ignore[no-untyped-def]
+    """Return the rows of a triangle in an order in which any two neighbours have as much work as any other two."""
+    order = np.empty(m, np.int64)
+    for k in range(m):
+        order[k] = k // 2 if k % 2 == 0 else m - 1 - k // 2
+    return order
 
 
 @build
 def near_pass(Z, base, X, limits, inverse_rho, relax, change):  # type: ignore[no-untyped-def]
     """Update the state Z = Y + W in place, given X; write ``change`` = Y − W + ``base`` for the new Y and W.
 
-    Y = Z soft-thresholded at limits/ρ, W = Z − Y. Returns ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖²]``. Rows come in pairs,
-    a short and a long one, so that all threads have the same work.
+    Y = Z soft-thresholded at limits/ρ, W = Z − Y. Returns ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖²]``.
     """
     m = Z.shape[0]
     sums = np.zeros((m, 3))
-    for h in prange((m + 1) // 2):
-        for side in range(2):
-            i = np.int64(h) if side == 0 else m - 1 - np.int64(h)
-            if side == 1 and 2 * i == m - 1:
-                continue
-            primal = dual = multiplier = 0.0
-            for j in range(i + 1):
-                z = Z[i, j]
-                x = X[i, j]
-                threshold = at(limits, i, j) * inverse_rho
-                w = min(max(z, -threshold), threshold)
-                y = z - w
-                z = relax * x + (1.0 - relax) * y + w
-                w = min(max(z, -threshold), threshold)
-                new = z - w
-                Z[i, j] = z
-                change[i, j] = new - w + base[i, j]
-                count = 2.0 if j < i else 1.0
-                primal += count * (x - new) * (x - new)
-                dual += count * (new - y) * (new - y)
-                multiplier += count * w * w
-            sums[i, 0] = primal
-            sums[i, 1] = dual
-            sums[i, 2] = multiplier
+    order = short_and_long(m)
+    for h in prange(m):
+        i = order[h]
+        primal = dual = multiplier = 0.0
+        for j in range(i + 1):
+            z = Z[i, j]
+            x = X[i, j]
+            threshold = at(limits, i, j) * inverse_rho
+            w = min(max(z, -threshold), threshold)
+            y = z - w
+            z = relax * x + (1.0 - relax) * y + w
+            w = min(max(z, -threshold), threshold)
+            new = z - w
+            Z[i, j] = z
+            change[i, j] = new - w + base[i, j]
+            count = 2.0 if j < i else 1.0
+            primal += count * (x - new) * (x - new)
+            dual += count * (new - y) * (new - y)
+            multiplier += count * w * w
+        sums[i, 0] = primal
+        sums[i, 1] = dual
+        sums[i, 2] = multiplier
     return sums.sum(axis=0)
 
 
@@ -50,20 +56,18 @@ def target(Z, S, G, limits, inverse_rho):  # type: ignore[no-untyped-def]
     """Write G = Y − W + S/ρ, what is projected next; return ‖S/ρ − W‖²."""
     m = Z.shape[0]
     sums = np.zeros(m)
-    for h in prange((m + 1) // 2):
-        for side in range(2):
-            i = np.int64(h) if side == 0 else m - 1 - np.int64(h)
-            if side == 1 and 2 * i == m - 1:
-                continue
-            slack = 0.0
-            for j in range(i + 1):
-                z = Z[i, j]
-                threshold = at(limits, i, j) * inverse_rho
-                w = min(max(z, -threshold), threshold)
-                free = inverse_rho * S[i, j] - w
-                G[i, j] = z - w + free
-                slack += (2.0 if j < i else 1.0) * free * free
-            sums[i] = slack
+    order = short_and_long(m)
+    for h in prange(m):
+        i = order[h]
+        slack = 0.0
+        for j in range(i + 1):
+            z = Z[i, j]
+            threshold = at(limits, i, j) * inverse_rho
+            w = min(max(z, -threshold), threshold)
+            free = inverse_rho * S[i, j] - w
+            G[i, j] = z - w + free
+            slack += (2.0 if j < i else 1.0) * free * free
+        sums[i] = slack
     return sums.sum()
 
 

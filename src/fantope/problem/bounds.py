@@ -75,6 +75,21 @@ def leading_eigenvalue_bounds(
     return _lapack(M, count)
 
 
+def bounds_within(M: Array, count: int, start: Array, limit: float) -> Array | None:
+    """Return bounds of the ``count`` leading eigenvalues of M whose sum is at most about ``limit``, if that is easy.
+
+    The Ritz pairs of one step of a block Krylov method from ``start``, approximate eigenvectors as rows, are taken for
+    a claim that uses up half of what is left below the limit: one factorisation, however many eigenvalues are nearly
+    equal. None if there is nothing left, or the claim cannot be shown.
+    """
+    Q = np.linalg.qr(start.T)[0]
+    Q = np.linalg.qr(np.hstack([Q, M @ Q]))[0]
+    values, C = np.linalg.eigh(Q.T @ (M @ Q))
+    theta, V = values[::-1][:count], np.ascontiguousarray((Q @ C[:, ::-1][:, :count]).T)
+    room = limit - float(theta.sum())
+    return claimed_eigenvalue_bounds(M, theta, V, 0.5 * room / count) if room > 0.0 else None
+
+
 def claimed_eigenvalue_bounds(M: Array, theta: Array, V: Array, eta: float) -> Array | None:
     """Return bounds of the leading eigenvalues of M if N − M ⪰ 0 for the N above; None if that cannot be shown.
 

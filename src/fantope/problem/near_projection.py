@@ -16,7 +16,7 @@ import scipy.linalg
 from scipy.linalg.blas import get_blas_funcs
 
 from fantope.eigen import all_blas_threads
-from fantope.prox.simplex import capped_simplex_shift
+from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
 
 EQUAL = 1e-12  # eigenvalues that are nearer than this count as equal

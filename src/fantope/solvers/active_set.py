@@ -14,12 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.eigen import Eigenspace
-from fantope.eigen.blocks import leading_of_blocks
+from fantope.eigen import Eigenspace, all_blas_threads
+from fantope.eigen.lapack import largest_eigenpairs
+from fantope.eigen.rough import roughly_leading
 from fantope.kernels.extension import extend_dual
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors
+from fantope.problem.projection import Factors, compress
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
@@ -36,6 +37,7 @@ NEAR_UP_TO = 1500  # variables; beyond, full decompositions cost more than the f
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
 INNER_SHARE, WHOLE_SHARE = 0.6, 0.95  # of the tolerance that the inner problem may use up; the rest is the extension's
+HEAVY = 0.003  # of the largest weight that eigenvectors give a variable: those above it are added (0.01: more rounds)
 CLUSTER = 15  # eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 
 
@@ -105,8 +107,11 @@ class ActiveSet:
 
     def step(self, problem: Problem, state: ActiveSetState, budget: int) -> int:
         """Solve on the active variables, extend the dual point, grow the set if it has to grow."""
-        if state.pending:
+        if state.pending and not self._grow_by_eigenvectors(problem, state):
             self._tighten(state)
+        if isinstance(problem.limits, float) and problem.limits == 0.0 and state.X is None:
+            self._plain_pca(problem, state)
+            return 1
         active = state.active
         S = np.ascontiguousarray(problem.S[np.ix_(active, active)])
         inner = Problem(S, problem.n_components, problem.box.restrict(active))
@@ -146,6 +151,16 @@ class ActiveSet:
         return max(run.n_iter, 1)
 
     @staticmethod
+    def _plain_pca(problem: Problem, state: ActiveSetState) -> None:
+        """Without a penalty the leading eigenvectors are the answer, and U = 0 its proof."""
+        m, d = problem.size, problem.n_components
+        with all_blas_threads(m):
+            _, rows = largest_eigenpairs(problem.S, d)
+        state.X = compress(Factors(np.arange(m), np.ascontiguousarray(rows), np.ones(d)))
+        state.dual = ExtendedDual.empty(m, problem.penalty)
+        state.pending = True
+
+    @staticmethod
     def _extend(problem: Problem, active: IntArray, X: Factors, U_inner: Array) -> tuple[Array, Array, IntArray]:
         """Return U on the rows of the active set, the coupling of each outside variable, and those variables."""
         m = problem.size
@@ -172,7 +187,7 @@ class ActiveSet:
             return False
         start = np.zeros((len(state.X.weights), problem.size))
         start[:, state.X.rows] = state.X.vectors
-        values, rows = leading_of_blocks(state.dual.slack(problem.S), d + CLUSTER, start)
+        values, rows = roughly_leading(state.dual.slack(problem.S), d + CLUSTER, start)
         excess = float(values[:d].sum()) - state.inner_bound
         if excess <= 0.3 * state.final_tol * abs(state.inner_bound):
             return False
@@ -180,7 +195,7 @@ class ActiveSet:
         weight = np.maximum(values - min(level, values[d - 1]), 0.0) @ rows[:, outside] ** 2
         weight += 1e-3 * (rows[:d, outside] ** 2).sum(axis=0)
         order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
-        self._grow(problem, state, outside[order[weight[order] > 0.01 * weight[order[0]]]])
+        self._grow(problem, state, outside[order[weight[order] > HEAVY * weight[order[0]]]])
         return True
 
     @staticmethod

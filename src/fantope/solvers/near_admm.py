@@ -24,6 +24,8 @@ from fantope.solvers.candidates import primal_candidate
 from fantope.solvers.spectral import spectral_start
 from fantope.typing import AnyArray, Array
 
+NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -37,6 +39,8 @@ class Schedule:
         ‖X by derivative − X‖ over ‖X − Y‖ below which a decomposition serves longer, above which it serves less long.
     growth : float
         Of ‖X − Y‖ since the decomposition: beyond it a new one is made at once.
+    fall : float
+        Of ‖X − Y‖ and of the change of Y since the decomposition: the derivative leads no further.
     single_above : float
         Estimated relative gap above which single precision is enough: it moves the estimate by a tenth there.
     balance : float
@@ -49,6 +53,7 @@ class Schedule:
     good: float = 0.15
     bad: float = 0.5
     growth: float = 2.0
+    fall: float = 0.05
     single_above: float = 3e-5
     balance: float = 1.5
     again: float = 0.85
@@ -117,7 +122,8 @@ class NearAdmm:
         rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * problem.alpha)
         U /= rho
         # Z = Y + W stores both; it can hold Y where W is at the edge of the box, which is where Y may be non-zero.
-        Z = np.where(np.abs(U) >= (1 - 1e-9) / rho * problem.limits, X, 0.0) + U
+        edge = np.multiply(np.sign(X), problem.limits, where=X != 0.0, out=np.zeros_like(X)) / rho
+        Z = np.where((X != 0.0) & (U * edge >= NEAR_EDGE * edge**2), X + edge, U)
         return NearAdmmState(Z, np.empty_like(Z), rho, NearProjection(problem.n_components), tol)
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -125,15 +131,22 @@ class NearAdmm:
         predicted = None if state.change is None else state.projection.near(state.change)
         self._balance(problem, state)
         self._decompose(problem, state, predicted)
-        first = state.primal
+        first = state.primal, state.dual
         n = 1
-        while n < min(state.serves, budget) and state.primal <= self.schedule.growth * first:
+        while n < min(state.serves, budget) and self._worthwhile(state, *first):
             assert state.change is not None
             self._advance(problem, state, state.projection.near(state.change))
             n += 1
         if n >= budget:
             state.look_at = state.iteration  # there is no other chance
         return n
+
+    def _worthwhile(self, state: NearAdmmState, primal: float, dual: float) -> bool:
+        """Whether to go on without a decomposition: neither lost nor as far as the derivative can lead."""
+        fall = self.schedule.fall
+        return state.primal <= self.schedule.growth * primal and (
+            state.primal > fall * primal or state.dual > fall * dual
+        )
 
     def _decompose(self, problem: Problem, state: NearAdmmState, predicted: AnyArray | None) -> None:
         """Project by a decomposition, and go on; learn from how far off the derivative was."""
