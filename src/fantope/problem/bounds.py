@@ -75,19 +75,28 @@ def leading_eigenvalue_bounds(
     return _lapack(M, count)
 
 
-def bounds_within(M: Array, count: int, start: Array, limit: float) -> Array | None:
+def bounds_within(
+    M: Array, count: int, start: Array, slack: float, limit: float, refill: Callable[[Array], object]
+) -> Array | None:
     """Return bounds of the ``count`` leading eigenvalues of M whose sum is at most about ``limit``, if that is easy.
 
     The Ritz pairs of one step of a block Krylov method from ``start``, approximate eigenvectors as rows, are taken for
-    a claim that uses up half of what is left below the limit: one factorisation, however many eigenvalues are nearly
-    equal. None if there is nothing left, or the claim cannot be shown.
+    a claim that may exceed them by ``slack``, or else by half of what is left below the limit: one factorisation each,
+    however many eigenvalues are nearly equal. None if there is nothing left, or neither claim can be shown. M is
+    overwritten; ``refill`` writes its values anew.
     """
     Q = np.linalg.qr(start.T)[0]
     Q = np.linalg.qr(np.hstack([Q, M @ Q]))[0]
     values, C = np.linalg.eigh(Q.T @ (M @ Q))
     theta, V = values[::-1][:count], np.ascontiguousarray((Q @ C[:, ::-1][:, :count]).T)
     room = limit - float(theta.sum())
-    return claimed_eigenvalue_bounds(M, theta, V, 0.5 * room / count) if room > 0.0 else None
+    for allowed in (min(slack, room), 0.5 * room):
+        if allowed > 0.0:
+            bounds = _cholesky(M, theta, V, allowed / count)
+            if bounds is not None:
+                return bounds
+            refill(M)
+    return None
 
 
 def claimed_eigenvalue_bounds(M: Array, theta: Array, V: Array, eta: float) -> Array | None:

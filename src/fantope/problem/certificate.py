@@ -121,8 +121,14 @@ def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float, absolut
     start[: len(X.weights)] = 0.0
     start[: len(X.weights), X.rows] = X.vectors
     M = dual.slack(problem.S)
+
+    def refill(M: Array) -> None:
+        dual.slack(problem.S, out=M)
+
     if problem.size > DENSE_UP_TO:
-        values = bounds_within(M, problem.n_components, start, objective + ACCEPTED * tol * abs(objective))
+        values = bounds_within(
+            M, problem.n_components, start, slack, objective + ACCEPTED * tol * abs(objective), refill
+        )
         if values is not None:
             return Certificate(objective, _sum_of_largest(values, problem.n_components))
     values = spectrum_bounds(
@@ -131,7 +137,7 @@ def certify(problem: Problem, X: Factors, dual: ReducedDual, tol: float, absolut
         start,
         slack=slack,
         below=objective,
-        refill=lambda M: dual.slack(problem.S, out=M),
+        refill=refill,
     )
     return Certificate(objective, _sum_of_largest(values, problem.n_components))
 

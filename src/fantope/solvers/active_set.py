@@ -53,6 +53,7 @@ class ActiveSetState:
     dual: ExtendedDual | None = None
     inner_bound: float = np.inf
     pending: bool = False  # X and dual await their certificate over all variables
+    exhausted: bool = False  # the inner problem came to rest above its tolerance: another round would bring nothing
 
     @property
     def step_size(self) -> float | None:
@@ -134,6 +135,7 @@ class ActiveSet:
         state.pending = True
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
+        state.exhausted = run.status is Status.STALLED
         # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
         visible = np.sqrt(0.02 * state.final_tol) * abs(run.dual_bound) / problem.n_components
         violators = outside[coupling > visible]
@@ -157,7 +159,7 @@ class ActiveSet:
         with all_blas_threads(m):
             _, rows = largest_eigenpairs(problem.S, d)
         state.X = compress(Factors(np.arange(m), np.ascontiguousarray(rows), np.ones(d)))
-        state.dual = ExtendedDual.empty(m, problem.penalty)
+        state.dual = ExtendedDual.empty(m, problem.box)
         state.pending = True
 
     @staticmethod

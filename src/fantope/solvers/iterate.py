@@ -19,6 +19,9 @@ from fantope.solvers.result import Record, Status
 
 MARGIN = 0.98  # of the tolerance: `verify` computes the bound along another route, and must find it met as well
 PATIENCE = 60  # checks without progress of the gap (a factor 0.99) before a run counts as stalled
+# A run counts as stalled too when three times the iterations have not brought the width of the bracket to four fifths:
+# even where the gap falls like 1/k, they bring it to a third. The first thousand iterations are not judged.
+LONG, TIMES, PROGRESS = 1000, 3, 0.8
 
 
 @dataclass
@@ -125,10 +128,11 @@ def iterate(
     # An optimum of zero has no relative accuracy; this is what double precision can tell from zero.
     floor = max(absolute, 1e-11 * problem.n_components * float(np.abs(problem.S).max()))
     best, since, steps = np.inf, 0, 0
+    width, reached = np.inf, 0  # of the bracket when it last made progress, and in which iteration
 
     def check(candidate: Candidate) -> bool:
         """Certify, record; True when the run is over."""
-        nonlocal best, since
+        nonlocal best, since, width, reached
         if candidate.X is None or candidate.dual is None:
             if candidate.X is not None:  # a bound would not be worth its time
                 run.offer(problem, pinch(candidate.X, problem.labels))
@@ -152,7 +156,9 @@ def iterate(
             return True
         since = 0 if run.gap < 0.99 * best else since + 1
         best = min(best, run.gap)
-        if since >= PATIENCE:
+        if run.dual_bound - run.objective <= PROGRESS * width:
+            width, reached = run.dual_bound - run.objective, run.n_iter
+        if since >= PATIENCE or run.n_iter > max(LONG, TIMES * reached):
             run.status = Status.STALLED
             return True
         return False
@@ -171,6 +177,9 @@ def iterate(
                 steps += 1
                 due = steps % solver.check_every == 0 or run.n_iter >= limit
                 if due and check(solver.candidate(problem, run.state)):
+                    break
+                if getattr(run.state, "exhausted", False):
+                    run.status = Status.STALLED
                     break
     except KeyboardInterrupt as stop:
         if isinstance(stop, RunInterrupted):  # of a run inside this one: the solver has lifted it to this problem

@@ -78,6 +78,7 @@ class NearAdmmState:
     bound: float = 0.0  # what the optimum is about, from the dual side, …
     estimate: float = np.inf  # … and how far X is below it
     tried: float = np.inf  # estimate at the last certificate
+    balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 10  # iteration from which a certificate is due in any case
 
     @property
@@ -122,8 +123,9 @@ class NearAdmm:
         rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * problem.alpha)
         U /= rho
         # Z = Y + W stores both; it can hold Y where W is at the edge of the box, which is where Y may be non-zero.
-        edge = np.multiply(np.sign(X), problem.limits, where=X != 0.0, out=np.zeros_like(X)) / rho
-        Z = np.where((X != 0.0) & (U * edge >= NEAR_EDGE * edge**2), X + edge, U)
+        side, edge = np.sign(X), np.where(np.isfinite(problem.limits), problem.limits, 0.0) / rho
+        at_edge = (side != 0.0) & np.isfinite(problem.limits) & (U * side >= NEAR_EDGE * edge)
+        Z = np.where(at_edge, X + side * edge, U)
         return NearAdmmState(Z, np.empty_like(Z), rho, NearProjection(problem.n_components), tol)
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -181,12 +183,16 @@ class NearAdmm:
 
     def _balance(self, problem: Problem, state: NearAdmmState) -> None:
         """Keep the relative residuals near each other by changing ρ, which takes a new decomposition anyway."""
-        if self.step_size is not None or state.iteration == 0 or min(state.primal, state.dual) <= 0.0:
+        if self.step_size is not None or min(state.primal, state.dual) <= 0.0 or state.iteration < state.balance_at:
             return
+        # More and more rarely: a method whose step size never comes to rest can go round in circles.
+        k = state.iteration
+        state.balance_at = k + (1 if k < 20 else 5 if k < 200 else k // 4)
         ratio = state.primal / np.sqrt(problem.n_components) * state.dual_scale / state.dual
         if 1 / self.schedule.balance <= ratio <= self.schedule.balance:
             return
-        factor = min(max(np.sqrt(ratio), 0.5), 2.0)
+        most = 2.0 if 1e-3 < ratio < 1e3 else 10.0  # at first ρ may be off by many orders of magnitude
+        factor = min(max(np.sqrt(ratio), 1 / most), most)
         rescale(state.Z, problem.limits, 1 / state.rho, factor)
         state.rho *= factor
 
