@@ -162,7 +162,7 @@ def test_interrupted_in_a_step(inner, at):
 @pytest.mark.parametrize("at", [1, 2, 10, 20])
 @pytest.mark.parametrize("whole_up_to", [10, 400])
 def test_interrupted_in_a_step_of_the_inner_solver(monkeypatch, at, whole_up_to):
-    """The active set runs a splitting method inside; an interrupt there ends the outer run with a certified answer too."""
+    """An interrupt in the method that the active set runs inside ends the outer run with a certified answer too."""
     monkeypatch.setattr(active_set_module, "WHOLE_UP_TO", whole_up_to)
     count = 0
     step = NearAdmm.step

@@ -158,7 +158,9 @@ def iterate(
         best = min(best, run.gap)
         if run.dual_bound - run.objective <= PROGRESS * width:
             width, reached = run.dual_bound - run.objective, run.n_iter
-        if since >= PATIENCE or run.n_iter > max(LONG, TIMES * reached):
+        # A solver that says by itself when it is exhausted has runs of this loop inside, which are judged.
+        long = run.n_iter > max(LONG, TIMES * reached) and not hasattr(run.state, "exhausted")
+        if since >= PATIENCE or long:
             run.status = Status.STALLED
             return True
         return False
