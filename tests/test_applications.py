@@ -50,6 +50,7 @@ def run(*arguments, path):
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("removed", [("coexpression",), ("paper",), ("coexpression", "paper")], ids="+".join)
 def test_the_library_works_without_applications(removed, tmp_path):
     # With its __pycache__, which spares the compilation of every kernel.

@@ -43,3 +43,10 @@ def test_no_module_hides_a_name_that_loads_on_first_use(name):
     for module in iter_modules(package.__path__):
         import_module(f"{name}.{module.name}")  # which makes it an attribute of the package
     assert package.__all__ and not [each for each in package.__all__ if ismodule(getattr(package, each))]
+
+
+def test_the_picture_shows_every_part():
+    picture = (Path(__file__).parent.parent / "docs" / "images" / "architecture.svg").read_text(encoding="utf-8")
+    shown = set(re.findall(r"\w+", " ".join(re.findall('class="n">(.*?)<', picture))))
+    doors = {"tl", "pp", "theory", "intersection"}
+    assert shown == {module.name for module in iter_modules(fantope.__path__)} - doors

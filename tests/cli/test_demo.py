@@ -31,6 +31,7 @@ def test_matching_undoes_order_sign_and_scale():
     np.testing.assert_allclose(_matched(-4 * sim.loadings.T[::-1], sim), sim.loadings.T)
 
 
+@pytest.mark.slow
 def test_demo_writes_a_whole_folder_and_replaces_its_own(tmp_path, capsys):
     out = tmp_path / "out"
     for _ in range(2):
@@ -45,6 +46,7 @@ def test_demo_writes_a_whole_folder_and_replaces_its_own(tmp_path, capsys):
     assert methods[0] == "PCA" and methods[1].startswith("SparsePCA") and methods[2] == "fantope"
 
 
+@pytest.mark.slow
 def test_demo_talks_in_plain_lines_off_a_terminal(tmp_path, capsys):
     assert main([*SMALL, "-o", str(tmp_path / "out")]) == 0
     captured = capsys.readouterr()
@@ -52,6 +54,7 @@ def test_demo_talks_in_plain_lines_off_a_terminal(tmp_path, capsys):
     assert "How close each method comes" in captured.out
 
 
+@pytest.mark.slow
 def test_unreached_tolerance_is_exit_code_1_with_output(tmp_path):
     out = tmp_path / "out"
     assert main([*SMALL, "--tol", "1e-9", "--max-iter", "2", "-o", str(out), "--quiet"]) == 1

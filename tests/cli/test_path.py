@@ -162,6 +162,7 @@ def test_an_interrupt_before_the_first_leaves_nothing(data, tmp_path, monkeypatc
     assert os.listdir(tmp_path) == ["data.csv"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_what_has_been_solved(tmp_path):
     np.save(tmp_path / "data.npy", fantope.simulate(60, 200).Z)
     code = (

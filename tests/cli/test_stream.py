@@ -53,6 +53,7 @@ def result(capsys):
     return json.loads(capsys.readouterr().out.splitlines()[-1])
 
 
+@pytest.mark.slow
 def test_every_format_gives_the_same_state(tmp_path, rows, capsys, monkeypatch):
     write_csv(tmp_path / "a.csv", rows)
     write_csv(tmp_path / "a.tsv", rows, "\t", end="")
@@ -77,6 +78,7 @@ def command(source, checkpoint, *more):
             "--checkpoint-every", "70", "--track", "50", *more]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "pipe"])
 def test_killed_at_random_moments_it_ends_in_the_same_state(tmp_path, rows, kind):
     source = write_csv(tmp_path / "a.csv", rows)
@@ -136,6 +138,7 @@ print(kills)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_killed_at_very_many_moments(tmp_path, rows):
     """Checkpoints follow each other closely, so that many of the kills come while one is being written."""
@@ -166,6 +169,7 @@ def test_many_cuts_in_one_process(tmp_path, rows):
     assert_same_state(whole, cut)
 
 
+@pytest.mark.slow
 def test_a_slow_pipe_that_ends_in_the_middle_of_a_line(tmp_path, rows):
     source = write_csv(tmp_path / "a.csv", rows[:40]).read_bytes()
     process = subprocess.Popen(command("-", tmp_path / "ck"), stdin=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -181,6 +185,7 @@ def test_a_slow_pipe_that_ends_in_the_middle_of_a_line(tmp_path, rows):
     assert fantope.load(tmp_path / "ck").n_samples_seen_ == 39
 
 
+@pytest.mark.slow
 def test_follow_a_file_that_grows(tmp_path, rows):
     source = write_csv(tmp_path / "a.csv", rows[:10])
     process = subprocess.Popen(command(source, tmp_path / "ck", "--follow", "--max-samples", "30"))
@@ -197,6 +202,7 @@ def test_follow_a_file_that_grows(tmp_path, rows):
     np.testing.assert_array_equal(fantope.load(tmp_path / "ck").components_, reference.components_)
 
 
+@pytest.mark.slow
 def test_terminated_it_saves_what_it_has(tmp_path, rows):
     source = write_csv(tmp_path / "a.csv", rows[:20])
     process = subprocess.Popen(command(source, tmp_path / "ck", "--follow", "--checkpoint-seconds", "0.1"))

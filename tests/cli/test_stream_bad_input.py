@@ -257,6 +257,7 @@ def test_interrupted_without_a_checkpoint_it_promises_nothing(capsys, monkeypatc
     assert capsys.readouterr().err == "fantope: interrupted after 40 samples; nothing is kept without --checkpoint.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
 def test_a_named_pipe_is_read_like_standard_input_and_heeds_ctrl_c(tmp_path):
     pipe, checkpoint = tmp_path / "pipe", tmp_path / "ck"

@@ -15,6 +15,8 @@ import pytest
 from coexpression_example import SCRIPT, expression, labels, two_groups
 from fantope.cli import main
 
+pytestmark = pytest.mark.slow
+
 TABLE, GROUPS = expression()
 OPTIONS = ["-d", "3", "--alphas", "0.7:0.85:0.05", "--min-genes", "20", "--max-genes", "80", "--permutations", "50"]
 

@@ -33,6 +33,7 @@ def _cross_validated():
     return cross_validate([(S, lambda V: float(V.sum()))] * 2, 2, ALPHAS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", [_stability, _fitted, _validated, _cross_validated])
 def test_an_interrupt_at_any_moment_is_raised(action):
     for at in moments(action, 40):
@@ -71,6 +72,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to a process group")
 @pytest.mark.parametrize("seconds", [0.3, 2.0])
 def test_ctrl_c_with_folds_in_processes(seconds):

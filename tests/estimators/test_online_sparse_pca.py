@@ -14,6 +14,7 @@ from fantope import OnlineSparsePCA
 from fantope.online.persist import CheckpointError, read_state, write_state
 
 
+@pytest.mark.slow
 @parametrize_with_checks([OnlineSparsePCA(algorithm=algorithm) for algorithm in ("online-t", "online-p", "ftl")])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_contract(estimator, check):

@@ -16,6 +16,7 @@ def sim():
     return fantope.simulate(120, 40, sizes=(8, 6))
 
 
+@pytest.mark.slow
 @parametrize_with_checks([SparsePCACV(alphas=[0.05, 0.2, 0.5], cv=3), SparsePCACV(kind="correlation", cv=2)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
@@ -55,6 +56,7 @@ def test_sparse_data_like_dense(sim):
         )
 
 
+@pytest.mark.slow
 def test_folds_at_the_same_time_give_the_same(sim):
     one = SparsePCACV(2, alphas=ALPHAS, cv=3).fit(sim.Z)
     two = SparsePCACV(2, alphas=ALPHAS, cv=3, n_jobs=2).fit(sim.Z)

@@ -30,6 +30,7 @@ def assert_same(found, sol):
     np.testing.assert_array_equal(found.components, sol.components)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [30, 450])  # solved whole, and by an active set
 @pytest.mark.parametrize("alpha", [0.05, 0.6])
 def test_a_solution_is_packed_and_unpacked_to_the_bit(p, alpha):

@@ -43,6 +43,7 @@ def test_minimises_the_stated_quadratic(seed, alpha, ridge):
         np.testing.assert_allclose(c, np.linalg.norm(V.T @ (s - u)), atol=1e-9)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), alpha=st.floats(0.01, 2.0), k=st.integers(1, 4))
 def test_coupling_is_zero_exactly_where_a_row_is_feasible(seed, alpha, k):
     S_rows, V = instance(seed, k=k)

@@ -13,6 +13,8 @@ from fantope.online.regret import RegretTracker
 from fantope.online.stream import Stream
 from interrupting import ctrl_c_after, interrupted, moments
 
+pytestmark = pytest.mark.slow
+
 Z = fantope.simulate(7, 15, sizes=(4, 3)).Z
 LONG = np.tile(fantope.simulate(40, 30, sizes=(6, 5)).Z, (25, 1))
 

@@ -71,6 +71,7 @@ def test_the_gap_is_met_and_can_be_recomputed(p, t):
     assert bound >= found.objective
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("d", "alpha"), [(1, 0.0), (1, 3.0), (3, 0.5), (5, 2.0)])
 def test_from_dense_to_a_handful_of_non_zeros(d, alpha):
     problem = subproblem(simulate(30, 120).Z, d, alpha)
@@ -148,6 +149,7 @@ def test_blocks_equal_rows_and_saved_state_equals_both(kind):
         np.testing.assert_array_equal(value, single.state()[key], err_msg=key)
 
 
+@pytest.mark.slow
 def test_ftl_is_the_batch_solution():
     import fantope
 
@@ -196,6 +198,7 @@ def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help():
         np.testing.assert_array_equal(value, restored.state()[key], err_msg=key)
 
 
+@pytest.mark.slow
 def test_a_larger_step_where_the_dual_point_lags():
     Z = simulate(40, 40, random_state=2).Z
     alpha = 1.2 * np.sqrt(np.log(40) / 40)
@@ -212,6 +215,7 @@ def test_a_larger_step_where_the_dual_point_lags():
     assert iterations[1] < 0.8 * iterations[0]
 
 
+@pytest.mark.slow
 def test_where_few_rows_are_used_these_are_solved_first():
     Z = simulate(50, 80).Z
     alpha = 1.1 * np.sqrt(np.log(80) / 50)

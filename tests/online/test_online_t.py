@@ -88,6 +88,7 @@ def test_blocks_equal_rows_bit_for_bit(options):
         np.testing.assert_array_equal(value, single.state()[key], err_msg=key)
 
 
+@pytest.mark.slow
 def test_it_finds_sparse_components_on_long_streams():
     sim = simulate(12_000, 100)
     learner = OnlineT(100, 2, 0.05)
@@ -98,6 +99,7 @@ def test_it_finds_sparse_components_on_long_streams():
     assert fantope_distance(X.matrix(100).toarray(), 2) < 1e-9
 
 
+@pytest.mark.slow
 def test_forgetting_follows_a_change_that_memory_does_not():
     old, new = simulate(3000, 60, random_state=1), simulate(3000, 60, random_state=2)
     mixed = np.vstack([old.Z, new.Z[:, ::-1]])
@@ -135,6 +137,7 @@ def test_zero_samples_and_bad_options():
         OnlineT(10, 2, 0.1, storage="x")
 
 
+@pytest.mark.slow
 def test_kernels_from_the_cache_serve_both_storages(tmp_path):
     """Each process finds what those before it compiled; a call into a parallel build crashed the third one."""
     code = """

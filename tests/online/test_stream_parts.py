@@ -76,6 +76,7 @@ def test_tracking_costs_nothing_when_off_and_changes_nothing_when_on():
         np.testing.assert_array_equal(stream.learner.iterate(), streams[0].learner.iterate())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Oja, IncrementalPCA, CandidPCA])
 def test_baselines_find_the_leading_subspace(kind):
     sim = simulate(6000, 50)

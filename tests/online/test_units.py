@@ -20,6 +20,7 @@ def learned(kind, exponent=0, alpha="2e-1", rows=Z):
     return learner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [4, -3, 20, -50, 100, -100])
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_powers_of_ten_change_nothing(kind, exponent):
@@ -40,6 +41,7 @@ def test_within_a_decade_a_step_takes_about_as_long(factor):
     assert sum(r.n_iter for r in learner.records) < 1.5 * sum(r.n_iter for r in learned("online-p").records)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [200, 300, -200, -300])
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_numbers_whose_squares_are_no_numbers(kind, exponent):
@@ -49,6 +51,7 @@ def test_numbers_whose_squares_are_no_numbers(kind, exponent):
     assert getattr(found, "n_unmet", 0) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [1e160, -1e300, 1e-160])
 @pytest.mark.parametrize("row", [0, 5])
 @pytest.mark.parametrize("kind", LEARNERS)

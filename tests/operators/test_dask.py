@@ -56,6 +56,7 @@ def local(request):
         yield
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "center"), [("covariance", True), ("correlation", True), ("covariance", False)])
 @pytest.mark.parametrize("chunks", [(60, 700), (17, 300), (N, 64)], ids=str)
 def test_equals_memory(chunks, kind, center, local):
@@ -73,6 +74,7 @@ def test_sparse_chunks_and_single_precision():
     assert_equal_operators(op, fantope.covariance(counts, kind="correlation"), [0.35, 0.5])
 
 
+@pytest.mark.slow
 def test_limits_change_no_result(monkeypatch):
     expected = fantope.covariance(X, kind="correlation")
     for name, value in (("WIDEST", 100), ("WIDTH", 90), ("WAVE", 3), ("SIDE", 2), ("STEP", 7), ("LARGEST_CHUNK", 9000)):
@@ -158,6 +160,7 @@ def client():
     cluster.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 def test_cluster_equals_memory(client, kind):
     # Chunks this narrow are merged; nothing but the operator keeps the data on the workers.
@@ -179,6 +182,7 @@ def slow(tile, alpha):
 backend_connections = fantope.operators.data.connections
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_scan_changes_nothing(client, monkeypatch):
     client.wait_for_workers(2, timeout=60)
     monkeypatch.setattr(backend, "NARROWEST", 10)
@@ -209,6 +213,7 @@ def generated(block_info=None):
     return values
 
 
+@pytest.mark.slow
 def test_the_client_holds_no_more_than_the_active_problem(client):
     """46 MB of data and 288 MB of S are on the workers, or nowhere; here are a few numbers a variable."""
     n, p = 1900, 6000
@@ -235,6 +240,7 @@ def test_the_client_holds_no_more_than_the_active_problem(client):
     assert peak[0] - before < 30e6
 
 
+@pytest.mark.slow
 def test_a_cluster_that_goes_away():
     cluster, client = start()
     try:
@@ -260,6 +266,7 @@ def fatal(tile, alpha):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_task_that_no_worker_survives(monkeypatch):
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
         cluster, client = start()

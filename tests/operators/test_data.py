@@ -49,6 +49,7 @@ def tile(request, monkeypatch):
     monkeypatch.setattr(data, "TILE", request.param)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "center"), KINDS)
 @pytest.mark.parametrize("form", list(forms(X)))
 @pytest.mark.parametrize("values", [X, COUNTS], ids=["dense", "counts"])

@@ -87,6 +87,7 @@ def layered(folder, values):
 SOURCES = [memmapped, raw_memmap, zarr_array, sharded, hdf5, hdf5_contiguous, backed, backed_csr, backed_csc, in_memory]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [2500, 2**26], ids=["slabs", "whole"])
 @pytest.mark.parametrize("values", [X, COUNTS], ids=["float64", "counts"])
 @pytest.mark.parametrize("source", SOURCES)

@@ -8,6 +8,7 @@ from fantope.paper.experiments.application import Application
 from fantope.paper.store import Store, run_key
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(data_folder() is None, reason="the kidney data are not there; set FANTOPE_DATA")
 def test_the_stand_in_goes_from_data_to_claims(tmp_path, monkeypatch):
     monkeypatch.setenv("FANTOPE_DATA", str(data_folder()))

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from fantope.cli import main
 from fantope.paper.command import NAMES
 from fantope.paper.plan import EXPERIMENTS, FULL, PAPER, QUICK
@@ -18,6 +20,7 @@ def test_every_experiment_has_a_name_and_a_plan():
     assert [(c.p, c.T1, c.T2) for c in PAPER["online"]] == [(200, 1000, 200)] * 10
 
 
+@pytest.mark.slow
 def test_a_quick_run_writes_a_page_and_is_reused(tmp_path, capsys):
     out = tmp_path / "out"
     assert main(["reproduce", "setting", "--quick", "-o", str(out), "--json"]) == 0
@@ -33,6 +36,7 @@ def test_a_quick_run_writes_a_page_and_is_reused(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["reused"] == 1
 
 
+@pytest.mark.slow
 def test_the_quick_plan_does_everything(tmp_path, capsys):
     """The whole command at its quick sizes, a minute or more: nothing fails, nothing but missing data is left out."""
     assert main(["reproduce", "all", "--quick", "-o", str(tmp_path / "out"), "--json"]) == 0

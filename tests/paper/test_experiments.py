@@ -64,6 +64,7 @@ def runs(done):
     return {name: copy.deepcopy(collect(name, TINY[name], out / "results" / "quick").runs) for name in TINY}
 
 
+@pytest.mark.slow
 def test_everything_runs(done):
     _, found = done
     for name, outcome in found.outcomes.items():
@@ -72,6 +73,7 @@ def test_everything_runs(done):
     assert len(found.claims) > 15
 
 
+@pytest.mark.slow
 def test_the_page_shows_every_figure_and_claim(done):
     out, found = done
     page, site = ((out / f"reproduce.{kind}").read_text(encoding="utf-8") for kind in ("md", "html"))
@@ -239,6 +241,7 @@ def test_configs_name_their_runs():
     assert Beyond("recovery", 50, 60, (8.0, 5.0)).label == "recovery-n50-p60-s8-seed0"
 
 
+@pytest.mark.slow
 def test_regret_is_the_same_in_processes_side_by_side(monkeypatch):
     config = Regret(p=40, T=6, loosen=100.0)
     alone = regret_experiment.run(config, lambda fraction, text: None)

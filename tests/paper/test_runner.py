@@ -84,6 +84,7 @@ run_all("setting", [Setting(p=40 + k) for k in range(4)], Path(sys.argv[1]), lam
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_where_it_was(tmp_path):
     child = subprocess.Popen([sys.executable, "-c", CHILD, str(tmp_path)])
     try:

@@ -25,6 +25,7 @@ def constrained_optimum(S, d, norm):
     return float(problem.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.5, 3.0])
 @pytest.mark.parametrize("name", NAMES)
 def test_constrained_form(name, factor):

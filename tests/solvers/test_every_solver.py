@@ -45,6 +45,7 @@ def test_baselines_come_closer(solver):
     assert gaps[2] < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [1e-6, 1e-8])
 @pytest.mark.parametrize("instance", RANDOM_SMALL[::3] + MEDIUM[3:], ids=repr)
 def test_auto_reaches_high_accuracy(instance, tol):
@@ -54,6 +55,7 @@ def test_auto_reaches_high_accuracy(instance, tol):
     assert found.dual_bound - found.objective <= 1.01 * tol * abs(found.dual_bound)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instance", MEDIUM, ids=repr)
 def test_solvers_agree(instance):
     found = [fantope.solve(instance.S, instance.d, instance.alpha, solver=s, tol=1e-6) for s in SOLVERS]

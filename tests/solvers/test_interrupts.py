@@ -16,6 +16,8 @@ from fantope.solvers.solve import Interrupted, solve_to_the_end
 from interrupting import ctrl_c_after, interrupted, moments
 from problems import BY_NAME, assert_certified, sample_covariance
 
+pytestmark = pytest.mark.slow
+
 INSTANCE = BY_NAME["random-30-d4"]
 S = sample_covariance(np.random.default_rng(3), 60, 40)
 

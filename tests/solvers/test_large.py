@@ -79,6 +79,7 @@ def test_modules_that_the_first_active_set_does_not_hold(monkeypatch, d):
     assert_certified(instance, sol, 1e-4)
 
 
+@pytest.mark.slow
 def test_no_penalty_on_a_large_matrix():
     """alpha = 0: the solution uses every variable, so the active set has to give up and solve whole."""
     S = paper(150, 450).S

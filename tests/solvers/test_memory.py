@@ -8,6 +8,8 @@ import pytest
 import fantope
 from problems import paper
 
+pytestmark = pytest.mark.slow
+
 P = 600
 MOST = 6.5  # p × p arrays of float64 at the peak, S included; the half is strips of rows, small beside a larger p
 

@@ -90,6 +90,7 @@ def test_gradfps_refuses(options, message):
         GradFps(**options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("instance", [SMALL, MEDIUM, paper(80, 140, name="paper-140")], ids=repr)
 def test_admm_full_and_partial_eigenpairs_agree(instance):
     partial, full = (solved(instance, Admm(eigen=eigen), tol=1e-6) for eigen in ("partial", "full"))

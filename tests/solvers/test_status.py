@@ -128,6 +128,7 @@ def test_extreme_numbers_are_certified(solver, factor):
     assert sol.dual_bound / factor >= unit.objective * (1 - 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("record", [1, 2, 4])
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_interrupted_by_the_callback(solver, record, monkeypatch):

@@ -59,6 +59,7 @@ def test_optimum_is_inside_the_bracket(instance, solver):
     assert sol.penalty == penalty(instance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["subgradient", "projected-subgradient"])
 @pytest.mark.parametrize("instance", WEIGHTED, ids=repr)
 def test_optimum_is_inside_a_loose_bracket(instance, solver):
@@ -96,6 +97,7 @@ def weighted(instance, rng, forbidden=0):
     return Instance(f"{instance.name}-weighted", instance.S, instance.d, instance.alpha, weights), rows, W
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forbidden", [0, 12])
 def test_the_active_set_extends_weighted_duals(forbidden):
     instance, rows, W = weighted(paper(100, 450), np.random.default_rng(3), forbidden=forbidden)
@@ -179,6 +181,7 @@ def test_warm_starts_from_another_penalty(solver):
     assert_certified(Instance("plain", instance.S, instance.d, instance.alpha), back)
 
 
+@pytest.mark.slow
 def test_twenty_thousand_variables_and_a_block():
     """Nothing p × p is formed: 3.2 GB would be, and 400 MB are not passed."""
     p, n = 20_000, 60

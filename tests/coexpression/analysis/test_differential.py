@@ -42,12 +42,14 @@ def test_means_and_scales_do_not_matter():
     assert module_p_value(first, second, 0) == module_p_value(10.0 * first - 4.0, second, 0)
 
 
+@pytest.mark.slow
 def test_p_values_are_uniform_without_a_change():
     found = np.array([module_p_value(*groups(14, 8, (0.8, 0.8), seed), seed) for seed in range(120)])
     assert kstest(found[:, 0], "uniform").pvalue > 0.01
     assert kstest(found[:, 1], "uniform").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_covariates_cost_degrees_of_freedom_in_permutations_too():
     """Without the designs, about 9 % of these p-values are at most 0.05, and the test fails."""
     found = []

@@ -2,11 +2,14 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from fantope.coexpression import analyse
 from fantope.coexpression.analysis.permutation import PermutationTest
 from fantope.solvers import Solution
 from interrupting import interrupted, moments
+
+pytestmark = pytest.mark.slow
 
 OPTIONS = {"n_components": 2, "alphas": [0.7, 0.6], "min_genes": 5, "max_genes": 30, "permutations": 8}
 

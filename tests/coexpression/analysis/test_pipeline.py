@@ -141,6 +141,7 @@ def test_path_stops_where_it_is_of_no_use():
     assert any("not solved" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_interrupted_run_goes_on(monkeypatch, tmp_path):
     table, groups = expression()
     store = Cache(tmp_path / "cache", print)
@@ -175,6 +176,7 @@ def test_interrupted_run_goes_on(monkeypatch, tmp_path):
     again.groups["group 0"].solution.verify()  # a solution from the store has its data again
 
 
+@pytest.mark.slow
 def test_cache_tells_data_parameters_and_code_apart(monkeypatch, tmp_path):
     table, groups = expression()
     store = Cache(tmp_path / "cache", print)

@@ -20,6 +20,7 @@ def near(projection, change):
     return unpack(out + minus, len(change))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p", [29, 230])  # the second one runs on two cores, where there are
 @pytest.mark.parametrize("shift", [-0.5, 0.0, 0.5])
 @pytest.mark.parametrize("size", [0.05, 0.3, 1.0])

@@ -88,6 +88,7 @@ def test_a_claim_is_proven_or_refused():
     assert claimed_bound(M + (2.0 + 1e-6 - v @ M @ v) * np.outer(v, v), 2.0 - 1e-6, lift, 1e-8) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plain", [False, True])
 def test_a_completed_answer_is_better_where_zeros_are_what_is_missing(plain):
     Z = simulate(60, 80).Z
@@ -117,6 +118,7 @@ def test_a_completed_answer_is_better_where_zeros_are_what_is_missing(plain):
         assert certificate.dual_bound == pytest.approx(here.claim, abs=0.1 * tolerance)
 
 
+@pytest.mark.slow
 def test_the_number_of_threads_changes_no_bit():
     Z = simulate(4, 210).Z  # enough variables for the parallel kernels
     states, before = [], numba.get_num_threads()
