@@ -1,14 +1,17 @@
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
 
+import fantope
 from fantope.eigen import Eigenspace
 from fantope.penalties import L1
 from fantope.problem import projection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress, project, repair
 from fantope.problem.simplex import capped_simplex
+from fantope.solvers import Status
 from problems import blocks, equicorrelated, sample_covariance, spectrum
 
 
@@ -110,3 +113,19 @@ def test_factors():
     assert dense[6, 6] == 0.5
     assert small.matrix(8).nnz == 5
     assert small.lifted(np.arange(10, 20)).rows.tolist() == [11, 13, 16]
+
+
+def test_eigenvalues_that_are_neighbouring_numbers():
+    """Half their sum is one of the two, above which there is nothing."""
+    for low in np.random.default_rng(0).uniform(0.1, 3.0, 50):
+        Y = np.diag([np.nextafter(low, 9.0), low, 0.02])
+        for wanted in (0, 1):
+            found = repair(Y, 1, lambda X, k=wanted: float(X.rows[0] == k))
+            assert found.weights.sum() == pytest.approx(1.0) and found.weights.max() <= 1.0
+
+
+def test_a_circulant_with_integer_entries():
+    column = np.array([-1.0, 4.0, -1.0, 4.0, -3.0, 0.0])
+    S = scipy.linalg.circulant(np.concatenate([column, column[:0:-1]]))
+    solution = fantope.solve(S, 1, 2.0)
+    assert solution.status is Status.SOLVED and solution.verify().gap <= 1e-4

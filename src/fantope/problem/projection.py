@@ -100,11 +100,15 @@ def repair(
     shift = capped_simplex_shift(every, n_components)
     nearest = _assemble(rows, values, vectors, where, shift)
     descending = np.sort(every)[::-1]
-    if len(every) <= n_components or descending[n_components - 1] <= descending[n_components]:
+    if len(every) <= n_components:
+        return nearest
+    last, next_one = descending[n_components - 1 : n_components + 1]
+    # Eigenvalues that differ by rounding alone single out no projection of rank d: no shift lies between them.
+    if last - next_one <= 4 * ROUNDING * max(1.0, abs(last)):
         return nearest
     # Far from the optimum the nearest point spreads what is missing in the trace over tiny eigenvalues, and the
     # nearest projection, of rank d, is better. But an optimal X may have eigenvalues 0.8 and 0.2: compare.
-    shift = 0.5 * (descending[n_components - 1] + descending[n_components])
+    shift = 0.5 * (last + next_one)
     rounded = _assemble(rows, [np.where(found > shift, shift + 1.0, found) for found in values], vectors, where, shift)
     return rounded if objective(rounded) > objective(nearest) else nearest
 
