@@ -11,6 +11,7 @@ import scipy.sparse
 from fantope.errors import InputError
 from fantope.typing import AnyArray
 
+LARGEST = 1e140  # in magnitude: norms square the entries of S, and safe bounds need norms
 IMPUTE = "remove or impute missing values first"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from fantope.checks import is_sparse
+from fantope.checks import LARGEST, is_sparse
 from fantope.estimators.inputs import name_columns
 from fantope.operators import Covariance, DenseCovariance, covariance
 from fantope.typing import AnyArray, Array
@@ -63,17 +63,27 @@ def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) ->
     if X.shape[1] > DENSE_UP_TO:
         operator = covariance(X, kind="correlation" if correlation else "covariance")
         return Moments(operator, operator.mean, operator.scale, X.shape[0])
+    unit = _units(np.maximum(np.abs(low), np.abs(high))) if correlation else np.ones(1)
+    if np.any(unit != 1.0):
+        X = X @ scipy.sparse.diags_array(1.0 / unit) if is_sparse(X) else X / unit
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         S, mean, scale = (_sparse if is_sparse(X) else _dense)(X, correlation)
+        mean, scale = mean * unit, scale * unit
     # Constant columns have no variance at all, not even that of a rounded mean.
     S[constant] = 0.0
     S[:, constant] = 0.0
-    if not np.isfinite(S).all():
+    if not np.abs(S).max() <= LARGEST:
         raise ValueError(
             f"X ranges from {low.min():.3g} to {high.max():.3g}, and the squares of its entries overflow or vanish; "
             "bring its columns to a common scale first."
         )
     return Moments(DenseCovariance(S), mean, scale, X.shape[0])
+
+
+def _units(extents: Array) -> Array:
+    """Return a power of two for each column in which its squares neither overflow nor vanish; 1 where they do not."""
+    sound = (extents == 0.0) | ((extents > 1e-100) & (extents < 1e100))
+    return np.where(sound, 1.0, np.ldexp(1.0, np.clip(np.frexp(extents)[1], -1000, 1000)))
 
 
 def precomputed_moments(S: Covariance) -> Moments:

@@ -49,7 +49,8 @@ class DataCovariance(ABC):
         self.kind = kind
         self.center = center
         self.names = names
-        mean, square = columns.moments(names)
+        with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the name of the column
+            mean, square = columns.moments(names)
         self.mean = mean if center else np.zeros_like(mean)
         variance = square if center else square + mean**2
         if not np.isfinite(variance).all():

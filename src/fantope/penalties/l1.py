@@ -7,7 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fantope.checks import check_nonnegative
+from fantope.checks import LARGEST, check_nonnegative
+from fantope.errors import InputError
 from fantope.penalties.base import Entrywise, Penalty
 from fantope.typing import Array, IntArray
 
@@ -70,5 +71,10 @@ def as_penalty(alpha: Any, size: int) -> Entrywise:
         raise ValueError(
             f"alpha must be a number or a penalty with one weight for each entry, got {type(penalty).__name__}."
         )
+    if penalty.alpha > LARGEST:
+        raise InputError(
+            argument="alpha", expected=f"at most {LARGEST:g}", got=f"{penalty.alpha:.3g}, whose square overflows",
+            remedy="divide S and alpha by a large number, or see fantope.alpha_max",
+        )  # fmt: skip
     penalty.check(size)
     return penalty

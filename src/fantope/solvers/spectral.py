@@ -10,6 +10,8 @@ from fantope.problem.problem import Problem
 from fantope.solvers.base import Start
 from fantope.typing import Array
 
+SMALLEST = 1e-290  # scale of a problem in which nothing has one; its inverse times alpha must stay finite
+
 
 def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array, Array, Eigenspace]:
     """Return the scale λ₁, a primal and a dual start, and a warm eigenspace.
@@ -24,7 +26,7 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
     # A rough answer is plenty for a start.
     values, rows = space.leading(M, lambda _: d, relative=0.05)
-    scale = max(float(values[0]) + problem.alpha, 1e-8 * float(np.abs(S).max()), float(np.finfo(float).tiny))
+    scale = max(float(values[0]) + problem.alpha, 1e-8 * float(np.abs(S).max()), SMALLEST)
     return scale, (rows.T @ rows if X is None else X), U, space
 
 

@@ -8,19 +8,24 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.checks import check_finite, check_nonnegative
+from fantope.checks import LARGEST, check_finite, check_nonnegative
 from fantope.errors import InputError
 from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
 
 SYMMETRY = 1e-8  # largest |S − Sᵀ| relative to the largest |S| that counts as rounding
-LARGEST = 1e140  # in magnitude: norms square the entries, and safe bounds need norms
 STRIP = 512  # rows checked at a time, so that checking needs no second p × p array
 
 
 def check_covariance(S: Any) -> Covariance:
     """Return S as an operator: an existing one as it is, an array after checking it."""
     if hasattr(S, "component_labels"):
+        largest = float(np.abs(S.diagonal()).max())
+        if largest > LARGEST:
+            raise ValueError(
+                f"S must have its largest variance at most {LARGEST:g}, got {largest:.3g}, whose square overflows; "
+                "divide the data by a power of ten, and alpha by its square."
+            )
         return S  # type: ignore[no-any-return]
     if scipy.sparse.issparse(S):
         S = S.toarray()  # type: ignore[attr-defined]
