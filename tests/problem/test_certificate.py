@@ -111,6 +111,18 @@ def test_dual_that_is_not_symmetric(solved):
         with_dual(sol, U).verify(instance.S)
 
 
+def test_a_dual_may_be_as_asymmetric_as_the_rounding_of_S():
+    """One variable with a variance 1e10 times the others': U carries the rounding of that one."""
+    S = sample_covariance(np.random.default_rng(0), 40, 8)
+    S[0] *= 1e5
+    S[:, 0] *= 1e5
+    sol = fantope.solve(S, 2, 0.1)
+    U = whole_dual(sol)
+    U[2, 1] -= np.sign(U[2, 1]) * 2.0**-53 * S[0, 0]
+    assert abs(U[2, 1] - U[1, 2]) > 1e-8 * 0.1
+    with_dual(sol, U).verify()
+
+
 def test_dual_that_keeps_connected_variables_apart(solved):
     instance, sol = solved
     labels = sol.dual.labels.copy()

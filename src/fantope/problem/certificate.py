@@ -259,8 +259,9 @@ def verify(
     for label in np.flatnonzero(sizes > 1):
         block = np.flatnonzero((labels == label) & (gain > -np.inf))
         U = dual.block(block, block)
-        _check_box(U, penalty, block)
-        np.subtract(S.block(block, block), U, out=U)
+        S_block = S.block(block, block)
+        _check_box(U, penalty, block, max(float(S_block.max()), -float(S_block.min())))
+        np.subtract(S_block, U, out=U)
         parts.append(spectrum_bounds(U, n_components, slack=slack))
     return Certificate(objective, _sum_of_largest(np.concatenate(parts), n_components))
 
@@ -289,12 +290,13 @@ def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: 
     return mixture - error * (float(np.linalg.norm(S_block)) + cost)
 
 
-def _check_box(U: Array, penalty: Entrywise, block: IntArray) -> None:
+def _check_box(U: Array, penalty: Entrywise, block: IntArray, largest: float) -> None:
+    """Raise unless U is in the box and symmetric up to the rounding of S, whose largest magnitude is given."""
     excess = penalty.excess(U, block, block)
     if not excess <= 8 * UNIT * penalty.alpha:
         raise CertificateError(f"the dual point leaves the box |U| ≤ w of the penalty by {excess:.3g}.")
     # Bounds read one triangle, which with its mirror image is a dual point; this catches a damaged file.
     strips = range(0, len(U), STRIP)
-    allowed = 1e-8 * max(penalty.alpha, float(np.abs(U).max()))
+    allowed = 1e-8 * max(penalty.alpha, float(np.abs(U).max())) + 8 * len(U) * UNIT * largest
     if any(np.abs(U[i : i + STRIP] - U[:, i : i + STRIP].T).max() > allowed for i in strips):
         raise CertificateError("the dual point is not symmetric.")
