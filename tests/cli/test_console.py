@@ -1,8 +1,11 @@
 import io
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
+from rich.table import Table
 
 from fantope.cli import main
 from fantope.cli.console import Talk, sentence
@@ -109,3 +112,33 @@ def test_quiet_and_json_silence_progress(how, capsys):
     captured = capsys.readouterr()
     assert captured.err == ""
     assert captured.out == ('{"a": 1}\n' if talk.json else "")
+
+
+def test_nothing_is_markup(capsys):
+    """``[/x]`` in a name was an error after the results had been written, ``[red]`` vanished, ``:dog:`` was a dog."""
+    name, table = "[/x] [red] :dog:", Table(title="[/t] [bold]")
+    table.add_column("[/c] [red]")
+    table.add_row(name)
+    Talk().say(name)
+    Talk().say(table)
+    said = capsys.readouterr().out
+    assert said.count(name) == 2 and "[/t] [bold]" in said and "[/c] [red]" in said
+
+
+def test_progress_on_a_terminal_is_no_markup():
+    err = Console(file=io.StringIO(), force_terminal=True, width=100, markup=False, emoji=False)
+    with Talk(err=err).progress("[/t]") as report:
+        report(0.5, "[/x] [red]")
+    assert "[/t]" in err.file.getvalue() and "[/x] [red]" in err.file.getvalue()
+
+
+def test_names_with_brackets_through_a_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "[red] [out]"
+    folder.mkdir()
+    names = ["[/x]", "[red]", "[bold]b", "c[/]", ":dog:", "e"]
+    Z = np.random.default_rng(0).standard_normal((30, 6))
+    pd.DataFrame(Z, columns=names).to_csv(folder / "data.csv", index=False)
+    assert main(["fit", str(folder / "data.csv"), "-d", "1", "-a", "0.1", "-o", str(folder / "result")]) == 0
+    assert "[red] [out]" in capsys.readouterr().out
+    assert main(["verify", str(folder / "result")]) == 0

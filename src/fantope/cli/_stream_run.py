@@ -235,7 +235,7 @@ class Run:
             if now - self.shown_at >= pause:
                 text = progress_line(self.estimator, (n - self.shown_samples) / (now - self.shown_at))
                 end = "\r" if self.talk.err.is_terminal else "\n"
-                self.talk.err.print(text, end=end, highlight=False, markup=False)
+                self.talk.err.print(text, end=end, highlight=False)
                 self.shown_at, self.shown_samples = time.monotonic(), n
 
     def save(self) -> None:

@@ -42,9 +42,10 @@ class Talk:
 
     quiet: bool = False
     json: bool = False
-    # Made per command, so that streams redirected by a caller are respected.
-    out: Console = field(default_factory=Console)
-    err: Console = field(default_factory=lambda: Console(stderr=True))
+    # Made per command, so that streams redirected by a caller are respected. Nothing is markup: names of genes, groups
+    # and folders are shown as they are, whatever brackets and colons they have.
+    out: Console = field(default_factory=lambda: Console(markup=False, emoji=False))
+    err: Console = field(default_factory=lambda: Console(markup=False, emoji=False, stderr=True))
 
     @property
     def chatty(self) -> bool:
@@ -72,9 +73,9 @@ class Talk:
             yield lambda fraction, text: None
         elif self.err.is_terminal:
             columns = (
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
-                TextColumn("{task.fields[text]}"),
+                TextColumn("{task.fields[text]}", markup=False),
                 TimeElapsedColumn(),
             )
             with Progress(*columns, console=self.err) as bar:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.markup import escape
 from rich.table import Table
 
 from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
@@ -82,7 +81,7 @@ def _table(done: Reproduction) -> Table:
     for name in ("where", "claim", "verdict"):
         table.add_column(name)
     for claim in done.claims:
-        table.add_row(escape(claim.where), escape(claim.text), claim.verdict.value)
+        table.add_row(claim.where, claim.text, claim.verdict.value)
     return table
 
 
