@@ -37,7 +37,7 @@ def test_a_matrix_of_zeros_with_a_tiny_penalty(alpha):
 
 @pytest.mark.parametrize("unit", [1e80, 1e150, 1e200])
 def test_variances_out_of_range(Z, unit):
-    with pytest.raises(ValueError, match="by a (large number|power of ten)"):
+    with pytest.raises(ValueError, match=r"by a (large number|power of ten)"):
         fantope.solve(fantope.covariance(Z * unit), 2, 0.1)
 
 

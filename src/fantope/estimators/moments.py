@@ -63,7 +63,7 @@ def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) ->
     if X.shape[1] > DENSE_UP_TO:
         operator = covariance(X, kind="correlation" if correlation else "covariance")
         return Moments(operator, operator.mean, operator.scale, X.shape[0])
-    unit = _units(np.maximum(np.abs(low), np.abs(high))) if correlation else np.ones(1)
+    unit = _units(np.maximum(np.abs(low), np.abs(high)).astype(np.float64)) if correlation else np.ones(1)
     if np.any(unit != 1.0):
         X = X @ scipy.sparse.diags_array(1.0 / unit) if is_sparse(X) else X / unit
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
