@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
@@ -9,6 +11,13 @@ from threadpoolctl import threadpool_limits
 # Compiled kernels make the first call of each slow, so there are no deadlines; examples are the same on every run.
 settings.register_profile("fantope", deadline=None, derandomize=True, max_examples=30)
 settings.load_profile("fantope")
+
+
+def pytest_collection_modifyitems(items):
+    if os.name != "posix":
+        for item in items:
+            if item.get_closest_marker("posix"):
+                item.add_marker(pytest.mark.skip(reason="needs signals or permissions of Unix"))
 
 
 @pytest.fixture(scope="session", autouse=True)

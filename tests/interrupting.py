@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
+import _thread
 import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,15 +60,12 @@ def interrupted(action: Callable[[], Any], at: int) -> Any:
 @contextmanager
 def ctrl_c_after(seconds: float) -> Iterator[None]:
     """Send the process Ctrl-C when the time is over, unless the block has ended before."""
-    handlers = {
-        signal.SIGALRM: lambda *_: os.kill(os.getpid(), signal.SIGINT),
-        signal.SIGINT: signal.default_int_handler,
-    }
-    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(seconds, _thread.interrupt_main)
+    timer.start()
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        timer.cancel()
+        timer.join()
+        signal.signal(signal.SIGINT, previous)

@@ -1,5 +1,4 @@
 import os
-import resource
 
 import pytest
 
@@ -26,6 +25,7 @@ def test_readers_find_the_old_content_until_the_new_one_is_complete(tmp_path):
     assert contents(tmp_path) == {"a": b"new"}
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
 def test_permissions_are_those_of_any_new_file(tmp_path, umask, mode):
     before = os.umask(umask)
@@ -47,6 +47,7 @@ def test_an_error_leaves_the_old_content_and_nothing_else(tmp_path, error):
 
 
 def test_a_full_disk_leaves_the_old_content_and_nothing_else(tmp_path):
+    resource = pytest.importorskip("resource", reason="needs limits of Unix")
     put(tmp_path / "a", b"old")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))

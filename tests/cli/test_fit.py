@@ -245,6 +245,7 @@ def interrupted(arguments, folder, when):
     return process.returncode, out, said + err
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_ctrl_c_writes_the_best_answer_so_far(tmp_path):
     np.save(tmp_path / "data.npy", fantope.simulate(60, 200).Z)

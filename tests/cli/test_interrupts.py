@@ -13,7 +13,7 @@ import pytest
 import fantope
 from fantope.cli import main
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.posix]
 
 # A process in the background of a shell ignores Ctrl-C.
 START = (

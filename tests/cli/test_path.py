@@ -137,7 +137,7 @@ def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, c
     def stop_at_the_third(*args, **options):
         calls.append(1)
         if len(calls) == 3:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
         return genuine(*args, **options)
 
     monkeypatch.setattr(walk, "decompose", stop_at_the_third)
@@ -162,6 +162,7 @@ def test_an_interrupt_before_the_first_leaves_nothing(data, tmp_path, monkeypatc
     assert os.listdir(tmp_path) == ["data.csv"]
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_ctrl_c_writes_what_has_been_solved(tmp_path):
     np.save(tmp_path / "data.npy", fantope.simulate(60, 200).Z)

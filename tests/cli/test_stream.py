@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -105,7 +104,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_state(tmp_path, rows, kind
             time.sleep(0.001)
         time.sleep(chance.uniform(0.0, 0.02))
         if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
             kills += 1
         if process.wait(30) == 0:
             break
@@ -202,6 +201,7 @@ def test_follow_a_file_that_grows(tmp_path, rows):
     np.testing.assert_array_equal(fantope.load(tmp_path / "ck").components_, reference.components_)
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_terminated_it_saves_what_it_has(tmp_path, rows):
     source = write_csv(tmp_path / "a.csv", rows[:20])

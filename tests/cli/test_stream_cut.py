@@ -73,6 +73,7 @@ def test_an_array_of_another_width_is_refused_with_both_widths(send):
     assert code == 2 and "'npy 6 float64' then, 'npy 5 float64' now" in error
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_slow_array_is_used_as_it_comes_and_heeds_an_interrupt(tmp_path):
     command = [

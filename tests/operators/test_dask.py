@@ -182,6 +182,7 @@ def slow(tile, alpha):
 backend_connections = fantope.operators.data.connections
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_worker_killed_in_the_middle_of_a_scan_changes_nothing(client, monkeypatch):
     client.wait_for_workers(2, timeout=60)
@@ -266,6 +267,7 @@ def fatal(tile, alpha):
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.mark.posix
 @pytest.mark.slow
 def test_a_task_that_no_worker_survives(monkeypatch):
     with dask.config.set({"distributed.scheduler.allowed-failures": 0}):

@@ -1,6 +1,4 @@
 import json
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -94,7 +92,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
             time.sleep(0.05)
         assert second.exists() and child.poll() is None
     finally:
-        os.kill(child.pid, signal.SIGKILL)
+        child.kill()
         child.wait()
     before = {file: (file.stat().st_mtime_ns, json.loads(file.read_text())["key"]) for file in second.parent.iterdir()}
     assert {file.name for file in before} == {"p40.json", "p41.json"}

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 import select
 import sys
+import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import Empty, Queue
 from typing import BinaryIO
 
 CHUNK = 1 << 16
@@ -99,6 +101,7 @@ class Source:
         self.buffer = b""
         self.position = Position()
         self.halted = False
+        self._ahead: _Ahead | None = None
 
     def close(self) -> None:
         """Close the file; standard input is not ours to close."""
@@ -108,7 +111,7 @@ class Source:
     def _read(self) -> bytes | None:
         """Return some bytes, or None at the end or when asked to stop."""
         while True:
-            if not self.pipe or _ready(self.file):
+            if not self.pipe or self._ready():
                 chunk = self._some()
                 if chunk:
                     return bytes(chunk)
@@ -122,8 +125,22 @@ class Source:
             if not self.pipe:
                 time.sleep(POLL)
 
+    def _ready(self) -> bool:
+        """Whether a read will not block, waiting a moment for it."""
+        if self._ahead is None:
+            try:
+                return bool(select.select([self.file], [], [], POLL)[0])
+            except (ValueError, OSError):  # not a real file, such as a test's standard input; or on Windows, any file
+                try:
+                    self._ahead = _Ahead(self.file.fileno())
+                except OSError:
+                    return True
+        return self._ahead.ready()
+
     def _some(self) -> bytes:
         try:
+            if self._ahead is not None:
+                return self._ahead.take()
             return self.file.read1(CHUNK) if hasattr(self.file, "read1") else self.file.read(CHUNK)
         except (EOFError, zlib.error, OSError) as error:
             what = "the .gz file is cut off or damaged" if self.packed else "reading failed"
@@ -223,12 +240,39 @@ def _standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def _ready(file: BinaryIO) -> bool:
-    """Whether a read will not block, waiting a moment for it."""
-    try:
-        return bool(select.select([file], [], [], POLL)[0])
-    except (ValueError, OSError, io.UnsupportedOperation):  # not a real file: a test's replacement for stdin
-        return True
+class _Ahead:
+    """Reads a pipe in a thread, where the system cannot say whether one has to wait: Ctrl-C is heeded all the same."""
+
+    def __init__(self, handle: int) -> None:
+        self._found: Queue[bytes | OSError] = Queue(1)
+        self._next: bytes | OSError | None = None
+        # Not by the file's own buffer: its lock, held by a thread at the end of the program, would be a fatal error.
+        threading.Thread(target=self._read, args=(handle,), daemon=True).start()
+
+    def _read(self, handle: int) -> None:
+        chunk: bytes | OSError = b"some"
+        while isinstance(chunk, bytes) and chunk:
+            try:
+                chunk = os.read(handle, CHUNK)
+            except OSError as error:
+                chunk = error
+            self._found.put(chunk)
+
+    def ready(self) -> bool:
+        """Whether there is something to take, waiting a moment for it."""
+        if self._next is None:
+            with suppress(Empty):
+                self._next = self._found.get(timeout=POLL)
+        return self._next is not None
+
+    def take(self) -> bytes:
+        """Return what was read; b"" for ever at the end."""
+        assert self._next is not None
+        if isinstance(self._next, OSError):
+            raise self._next
+        chunk = self._next
+        self._next = chunk if chunk == b"" else None
+        return chunk
 
 
 class NpyRows(Source):
