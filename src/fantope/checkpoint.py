@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import json
+import lzma
 import os
+import struct
 import zipfile
 import zlib
 from pathlib import Path
@@ -20,8 +22,11 @@ from fantope.atomic import whole_file
 
 State = dict[str, Any]  # arrays, numbers, text and None, in nested dictionaries
 HEADER = "header.json"
-# RuntimeError: a damaged byte that says "encrypted". NotImplementedError: one that names another compression.
-BROKEN = (zipfile.BadZipFile, zlib.error, KeyError, TypeError, AttributeError, EOFError, ValueError, RuntimeError)
+# RuntimeError: a damaged byte that says "encrypted", or JSON nested too deep. Others name another compression.
+BROKEN = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, KeyError, TypeError, AttributeError, EOFError,
+    ValueError, RuntimeError,
+)  # fmt: skip
 
 
 class CheckpointError(ValueError):

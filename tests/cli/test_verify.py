@@ -10,6 +10,7 @@ import scipy.sparse
 import fantope
 from fantope.cli import main
 from fantope.io import checksum
+from fantope.io.results import record_digest
 
 # Large enough for the active set, so that the dual point is stored by rows.
 WIDE = fantope.simulate(40, 900, sizes=(8, 6), random_state=1).Z
@@ -84,6 +85,7 @@ def forge(folder, *names):
     record = json.loads((folder / "run.json").read_text())
     for name in names:
         record["files"][name] = checksum(folder / name)
+    record["digest"] = record_digest(record)
     (folder / "run.json").write_text(json.dumps(record))
 
 
@@ -168,6 +170,7 @@ def test_changed_data_are_found(copy, capsys):
     assert any("is not the file that was fitted" in each for each in told["failures"])
     record = json.loads((copy / "fit" / "run.json").read_text())
     record["input"]["sha256"] = checksum(copy / "data.npy")
+    record["digest"] = record_digest(record)
     (copy / "fit" / "run.json").write_text(json.dumps(record))
     code, told = verified(copy, "fit", capsys)
     assert code == 1 and len(told["failures"]) == 1 and told["failures"][0].startswith("alpha = 0.4: ")
@@ -199,6 +202,92 @@ def test_a_changed_or_missing_table_is_found(copy, capsys):
     assert main(["verify", str(copy / "fit")]) == 1
     error = capsys.readouterr().err
     assert "loadings.tsv was changed after it was written." in error and "support.tsv is missing." in error
+
+
+def test_every_file_is_covered(copy, capsys):
+    """Emptied figures and reports went unnoticed; what the user adds is named."""
+    out = copy / "drawn"
+    assert main(["fit", str(copy / "data.npy"), "-a", "0.4", "-o", str(out), "--quiet"]) == 0
+    assert verified(copy, "drawn", capsys)[1]["not_covered"] == []
+    files = [file for file in out.rglob("*") if file.is_file() and file.name != "run.json"]
+    assert {".png", ".svg", ".tsv", ".npz"} <= {file.suffix for file in files}
+    for file in files:
+        content = file.read_bytes()
+        file.write_bytes(b"")
+        code, told = verified(copy, "drawn", capsys)
+        assert code == 1 and any(f"{file.name} was changed" in each for each in told["failures"])
+        file.write_bytes(content)
+    (out / "notes.txt").write_text("mine")
+    code, told = verified(copy, "drawn", capsys)
+    assert code == 0 and told["not_covered"] == ["notes.txt"]
+    assert main(["verify", str(out)]) == 0
+    assert "Not covered by a checksum: notes.txt." in capsys.readouterr().out
+    next(out.rglob("*.png")).write_bytes(b"")  # a figure may be edited: the numbers are read back as before
+    assert len(fantope.io.read_result(out).solutions) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record["solutions"][0].update(status="MAX_ITER"),
+        lambda record: record["solutions"][0].update(n_variables=3),
+        lambda record: record["solutions"][0].update(explained_variance=99.0),
+        lambda record: record["parameters"].update(tol=1e-9),
+        lambda record: record.update(files={}),
+        lambda record: record["solutions"].pop(),
+        lambda record: record.update(created="2020-01-01T00:00:00+00:00"),
+    ],
+    ids=["status", "n_variables", "explained_variance", "tol", "files", "solution", "created"],
+)
+def test_any_change_of_the_record_is_found(change, copy, capsys):
+    file = copy / "path" / "run.json"
+    record = json.loads(file.read_text())
+    file.write_text(json.dumps(record))  # another layout of the same content
+    assert verified(copy, "path", capsys)[0] == 0
+    change(record)
+    file.write_text(json.dumps(record))
+    code, told = verified(copy, "path", capsys)
+    assert code == 1 and any("run.json was changed" in each for each in told["failures"])
+    with pytest.raises(ValueError, match="was changed"):
+        fantope.io.read_result(copy / "path")
+
+
+def test_a_record_without_a_digest_is_not_covered(copy, capsys):
+    """As fantope 0.1 wrote it, with checksums of tables and arrays alone."""
+    file = copy / "fit" / "run.json"
+    record = json.loads(file.read_text())
+    del record["digest"], record["files"]["loadings.tsv"]
+    file.write_text(json.dumps(record))
+    code, told = verified(copy, "fit", capsys)
+    assert code == 0 and told["not_covered"] == ["run.json", "loadings.tsv"]
+    assert len(fantope.io.read_result(copy / "fit").solutions) == 1
+
+
+def test_a_record_nested_too_deep(copy, capsys):
+    (copy / "fit" / "run.json").write_text("[" * 100_000)
+    assert main(["verify", str(copy / "fit")]) == 2
+    assert "run.json: is missing or damaged" in capsys.readouterr().err
+    assert main(["fit", str(copy / "data.npy"), "-a", "0.4", "-o", str(copy / "fit"), "--quiet"]) == 2
+    assert "is not empty and was not written by" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["projection.npz", "certificate.npz", "solver.npz"])
+def test_archives_with_a_damaged_directory(name, copy, capsys):
+    """Flags that say "encrypted", numbers of other compressions, lengths that cannot be: one sentence each."""
+    file = copy / "fit" / name
+    good = file.read_bytes()
+    directory = good.index(b"PK\x01\x02")
+    for place in [*range(4, 40, 2), *range(directory, directory + 46)]:
+        for mask in (0x01, 0x0D):
+            damaged = bytearray(good)
+            damaged[place] ^= mask
+            file.write_bytes(bytes(damaged))
+            assert verified(copy, "fit", capsys)[0] == 1
+    for method in (1, 9, 12, 14, 99):
+        damaged = bytearray(good)
+        damaged[directory + 10] = damaged[8] = method
+        file.write_bytes(bytes(damaged))
+        assert verified(copy, "fit", capsys)[0] == 1
 
 
 def test_folders_that_are_no_results(copy, tmp_path, capsys):

@@ -3,6 +3,7 @@
 import os
 import pickle
 import stat
+import zipfile
 
 import numpy as np
 import pytest
@@ -135,3 +136,22 @@ def test_a_checkpoint_of_another_kind_says_so(tmp_path):
     with pytest.raises(ValueError, match="has format version 1, this fantope reads version 2") as raised:
         read_checkpoint(tmp_path / "a", ("one", 2))
     assert raised.value.reason == "version"
+
+
+@pytest.mark.parametrize("place", [6, 8, 10])
+def test_a_file_that_says_it_is_encrypted_or_compressed_otherwise(place, tmp_path):
+    notes = []
+    cache = Cache(tmp_path / "cache", notes.append)
+    cache.put("a", {"x": np.arange(3.0)})
+    file = tmp_path / "cache" / "a.npz"
+    good = file.read_bytes()
+    directory = good.index(b"PK\x01\x02")
+    for value in (1, 9, 12, 14, 99):
+        damaged = bytearray(good)
+        damaged[place] = damaged[directory + place + 2] = value
+        file.write_bytes(bytes(damaged))
+        cache.get("a")
+    file.write_bytes(good)
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("header.json", "[" * 100_000)
+    assert cache.get("a") is None and "damaged" in notes[-1]

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
     """Check the result in the folder OUT of `fantope fit`, `path` or `coexpress` against its data.
 
-    Reads the data again, compares checksums, and recomputes from the stored X and U alone that X is feasible, that U is
-    admissible, and how far the optimum can be; no solver takes part. Exit code 0 if all holds, 1 if something does not.
+    Reads the data again, compares the checksums of all files, and recomputes from the stored X and U alone that X is
+    feasible, that U is admissible, and how far the optimum can be; no solver takes part. Exit code 0 if all holds, 1 if
+    something does not.
 
     Example: fantope verify fit --data expression.csv
     """
@@ -38,7 +39,9 @@ def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
             "The certificate holds: every X is feasible, every U admissible, the files and the data are those of the "
             f"run, and no X exceeds these by more than {worst:.2g} of the objective."
         )
-    elif not as_json and not quiet:
+    if found.uncovered:
+        talk.say(f"Not covered by a checksum: {', '.join(found.uncovered)}.")
+    if not found.holds and not as_json and not quiet:
         for failure in found.failures:
             complain(failure)
     talk.result(_json(out, found))
@@ -66,6 +69,7 @@ def _json(out: Path, found: Verification) -> dict[str, object]:
         "out": str(out),
         "holds": found.holds,
         "failures": found.failures,
+        "not_covered": found.uncovered,
         "solutions": [
             {
                 **({"group": each.group} if each.group else {}),

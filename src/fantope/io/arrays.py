@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from fantope.checkpoint import BROKEN as BROKEN_ARCHIVE
 from fantope.errors import FileError, Use, listed
 from fantope.io.dataset import Content, Reading
 
 COLUMN_NAMES = ("variables", "var_names", "names", "columns", "feature_names")
 ROW_NAMES = ("samples", "obs_names", "index")
-BROKEN = (EOFError, OSError, ValueError, zipfile.BadZipFile, zlib.error, KeyError)
+BROKEN = (*BROKEN_ARCHIVE, OSError)
 
 
 def read_npy(path: Path, reading: Reading) -> Content:

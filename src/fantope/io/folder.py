@@ -57,7 +57,7 @@ def refuse_foreign(target: Path, command: str, replace: bool = True) -> bool:
         return False
     try:
         writer = json.loads((target / RECORD).read_text(encoding="utf-8"))["command"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         writer = None
     if writer != command:
         raise FileError(target, f"is not empty and was not written by `{command}`", remedy=ANOTHER)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
-import zipfile
-import zlib
+from collections.abc import Container
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope import __version__, extensions
+from fantope.checkpoint import BROKEN as BROKEN_ARCHIVE
 from fantope.errors import FileError, Use
 from fantope.io.covariances import Kind, operator
 from fantope.io.dataset import Dataset, Reading
@@ -33,9 +34,9 @@ from fantope.typing import AnyArray
 
 COMMANDS = ("fantope fit", "fantope path")
 WRITERS = "`fantope fit`, `path` or `coexpress`"
-CHECKED = {".tsv", ".npz"}  # endings of the files whose checksums are recorded; figures may be edited
+NEEDED = {".tsv", ".npz"}  # endings of the files without which a result is not read back; figures may be edited
 PROJECTION, CERTIFICATE, SOLVER = "projection.npz", "certificate.npz", "solver.npz"
-BROKEN = (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile, zlib.error)
+BROKEN = (*BROKEN_ARCHIVE, OSError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -150,14 +151,23 @@ def write_record(
         "parameters": parameters,
         **rest,
         "solutions": solutions,
-        "files": {
-            file.relative_to(folder).as_posix(): checksum(file)
-            for file in sorted(folder.rglob("*"))
-            if file.suffix in CHECKED
-        },
+        "files": {name: checksum(folder / name) for name in _content(folder)},
     }
+    record["digest"] = record_digest(record)
     (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return record
+
+
+def _content(folder: Path) -> list[str]:
+    """Return the names of all files of a result but its record, with ``/`` between folders."""
+    files = (file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
+    return sorted(name for name in files if name != RECORD)
+
+
+def record_digest(record: dict[str, Any]) -> str:
+    """Return the SHA-256 of what a record says, apart from the digest itself."""
+    said = {name: value for name, value in record.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -182,7 +192,7 @@ def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | N
     folder = Path(folder)
     run = read_record(folder)
     inputs = read_inputs(folder, run, None if data is None else Path(data))
-    failures = changed_files(folder, run) + inputs.failures
+    failures = changed_files(folder, run, NEEDED) + inputs.failures
     if failures:
         raise FileError(folder, f"cannot be read back: {failures[0].rstrip('.')}", remedy=f"run `{run.command}` again")
     pairs = zip(run.solutions, inputs.matrices, strict=True)
@@ -204,7 +214,7 @@ def read_record(folder: Path) -> Run:
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         command = record["command"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FileError(file, "is missing or damaged", remedy=remedy) from None
     if command not in COMMANDS and _application(command) is None:
         raise FileError(folder, f"was written by `{command}`, not by {WRITERS}")
@@ -247,16 +257,29 @@ def _run(record: dict[str, Any]) -> Run:
     )
 
 
-def changed_files(folder: Path, run: Run) -> list[str]:
-    """Return a sentence for each file of a result that is missing or was changed."""
+def changed_files(folder: Path, run: Run, endings: Container[str] | None = None) -> list[str]:
+    """Return a sentence for each file of a result, or those with these endings, that is missing or was changed."""
     failures = []
+    if run.record.get("digest", "") not in ("", record_digest(run.record)):
+        failures.append(f"{folder / RECORD} was changed after it was written.")
     for name, digest in run.files.items():
         file = folder / name
+        if endings is not None and file.suffix not in endings:
+            continue
         if not file.is_file():
             failures.append(f"{file} is missing.")
         elif checksum(file) != digest:
             failures.append(f"{file} was changed after it was written.")
     return failures
+
+
+def uncovered_files(folder: Path, run: Run) -> list[str]:
+    """Return the files in a result's folder that no checksum speaks of.
+
+    The user's own; and in a result of before 0.2 the record itself, and all that is neither a table nor an array.
+    """
+    own = [] if "digest" in run.record else [RECORD]
+    return own + [name for name in _content(folder) if name not in run.files]
 
 
 def locate_data(folder: Path, run: Run, given: Path | None) -> Path:

@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from fantope.events import Event, Listener, ignore
-from fantope.io.results import Run, changed_files, load_dual, load_projection, read_inputs, read_record
+from fantope.io.results import (
+    Run,
+    changed_files,
+    load_dual,
+    load_projection,
+    read_inputs,
+    read_record,
+    uncovered_files,
+)
 from fantope.operators import Covariance
 from fantope.problem.certificate import Certificate, CertificateError, verify_reported
 
@@ -49,11 +57,14 @@ class Verification:
     solutions : list of Checked
     failures : list of str
         One sentence for everything that does not hold.
+    uncovered : list of str
+        Files in the folder that no checksum speaks of.
     """
 
     run: Run
     solutions: list[Checked]
     failures: list[str]
+    uncovered: list[str]
 
     @property
     def holds(self) -> bool:
@@ -91,7 +102,7 @@ def verify_folder(folder: Path, data_path: Path | None = None, progress: Listene
         solutions.append(check_solution(folder, S, run, recorded))
         if solutions[-1].failure:
             failures.append(f"{whose}alpha = {recorded['alpha']:g}: {solutions[-1].failure}")
-    return Verification(run, solutions, failures)
+    return Verification(run, solutions, failures, uncovered_files(folder, run))
 
 
 def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, Any]) -> Checked:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.stats import false_discovery_control
 
+from fantope.checkpoint import State
 from fantope.coexpression.analysis.correlation import Correlation
 from fantope.coexpression.analysis.halves import Discovery
 from fantope.coexpression.analysis.permutation import TIE, PermutationTest, Statistics
 from fantope.coexpression.analysis.result import Differential
-from fantope.coexpression.analysis.store import Store
+from fantope.coexpression.analysis.store import Store, kept
 from fantope.coexpression.analysis.two_sample import leading_difference
 from fantope.typing import Array, IntArray
 
@@ -94,7 +95,7 @@ def _permute(
     for start in range(0, permutations, CHUNK):
         stop = min(start + CHUNK, permutations)
         key = f"permutations-{name}-{start}-{stop}"
-        chunk = None if store is None else store.get(key)
+        chunk = kept(store, key, lambda state: _counts(state, len(observed.genes), len(observed.modules)))
         if chunk is None:
             chunk = dict(zip(KEPT, test.exceedances(observed, start, stop), strict=True))
             if store is not None:
@@ -104,6 +105,15 @@ def _permute(
         leading.append(chunk["leading"])
         report(stop)
     return genes, modules, np.concatenate(leading)
+
+
+def _counts(state: State, n_genes: int, n_modules: int) -> State:
+    """Return what was kept of a chunk of permutations, if it has the shapes and types of one."""
+    for name, length in zip(KEPT, (n_genes, n_modules, None), strict=True):
+        array, kinds = state[name], "f" if name == "leading" else "iu"
+        if array.dtype.kind not in kinds or array.ndim != 1 or length not in (None, len(array)):
+            raise ValueError(f"{name} is not what was counted")
+    return state
 
 
 def _p_values(reached: Any, permutations: int) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fantope.coexpression.analysis.store import Store
+from fantope.coexpression.analysis.store import Store, kept
 from fantope.errors import InputError
 from fantope.events import Event, Listener
 from fantope.io.fingerprint import code_fingerprint, fingerprint
@@ -63,9 +63,9 @@ class GroupPath:
             return self._walk.solve(alpha, ahead=ahead)
         # With all alphas so far: a solution starts from the one before it.
         key = f"solution-{fingerprint(self._key, self.alphas[: number + 1])}-{alpha:.10g}"
-        kept = self._store.get(key)
-        if kept is not None:
-            self.solutions.append(unpack(kept, self._walk.S))
+        found = kept(self._store, key, lambda state: unpack(state, self._walk.S))
+        if found is not None:
+            self.solutions.append(found)
         else:
             self._store.put(key, pack(self._walk.solve(alpha, ahead=ahead)))
         return self.solutions[-1]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from fantope.checkpoint import State
+
+T = TypeVar("T")
 
 
 class Store(Protocol):
@@ -21,3 +24,12 @@ class Store(Protocol):
     def put(self, key: str, state: State) -> None:
         """Keep a state."""
         ...
+
+
+def kept(store: Store | None, key: str, use: Callable[[State], T]) -> T | None:
+    """Return ``use`` of the state that was put under ``key``; None if there is none, or none that can be used."""
+    state = None if store is None else store.get(key)
+    try:
+        return None if state is None else use(state)
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+        return None
