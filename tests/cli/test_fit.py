@@ -79,6 +79,7 @@ def test_the_record_says_what_was_done(data, tmp_path, capsys):
     assert record["seconds"]["solving"] > 0
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing_and_figures_are_drawn(data, tmp_path, capsys):
     assert run(data, tmp_path / "out", "--quiet") == 0
     captured = capsys.readouterr()

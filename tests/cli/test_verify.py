@@ -13,14 +13,13 @@ from fantope.io import checksum
 from fantope.io.results import record_digest
 
 # Large enough for the active set, so that the dual point is stored by rows.
-WIDE = fantope.simulate(40, 900, sizes=(8, 6), random_state=1).Z
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     np.save(folder / "data.npy", fantope.simulate(60, 40, sizes=(6, 4)).Z)
-    np.save(folder / "wide.npy", WIDE)
+    np.save(folder / "wide.npy", fantope.simulate(40, 900, sizes=(8, 6), random_state=1).Z)
     common = ["--quiet", "--no-figures"]
     assert main(["fit", str(folder / "data.npy"), "-a", "0.4", "-o", str(folder / "fit"), *common]) == 0
     assert main(["path", str(folder / "data.npy"), "--alphas", "0.4,1", "-o", str(folder / "path"), *common]) == 0

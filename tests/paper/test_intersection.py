@@ -60,6 +60,7 @@ def test_subgradients_support_the_function(seed):
         assert part.value(Y) >= part.value(X) + np.vdot(part.subgradient(X), Y - X) - 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constants", ["paper", "interior"])
 def test_fps_agrees_with_the_engine(constants):
     p, d, alpha = 20, 3, 0.2
@@ -88,6 +89,7 @@ def nearest_by_cvxpy(A, high):
     return x.value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upper", [1.0, 0.4])
 def test_nearest_correlation_matrix(upper):
     A = np.random.default_rng(3).uniform(-1, 1, (9, 9))

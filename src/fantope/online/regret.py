@@ -83,11 +83,6 @@ class RegretTracker:
             self.moments = self.moments + np.outer(z, z)
         return loss
 
-    @property
-    def average_loss(self) -> float:
-        """Mean loss of the judged iterates; NaN before the first."""
-        return self.loss / self.count if self.count else float("nan")
-
     def regret(self, estimate: Factors | None = None) -> float:
         """Return Σ ℓ_t(X_t) − Σ ℓ_t(Π), with ``estimate`` for Π where no reference was given."""
         if self.count == 0:

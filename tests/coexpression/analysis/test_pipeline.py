@@ -124,6 +124,7 @@ def test_covariates_count_as_samples():
     assert any("22 samples, and a comparison needs 24" in note for note in found.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("correlation", ["spearman", "bicor"])
 def test_other_correlations(correlation):
     table, groups = expression()
