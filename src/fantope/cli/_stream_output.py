@@ -17,13 +17,16 @@ if TYPE_CHECKING:
 
 def write_components(path: Path, estimator: OnlineSparsePCA) -> None:
     """Write a row per variable in use: its name and its loadings."""
+    from fantope.io.tables import spreadsheet_name
+
     names = getattr(estimator, "feature_names_in_", None)
     components = estimator.components_
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(["variable", *(f"component{k + 1}" for k in range(len(components)))])
     for j in estimator.support_:
-        writer.writerow([j if names is None else names[j], *(repr(float(value)) for value in components[:, j])])
+        name = j if names is None else spreadsheet_name(str(names[j]))
+        writer.writerow([name, *(repr(float(value)) for value in components[:, j])])
     write_whole(path, text.getvalue())
 
 

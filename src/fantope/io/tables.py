@@ -14,12 +14,49 @@ from fantope.solvers import Solution
 from fantope.typing import Array
 
 
+def spreadsheet_name(name: str) -> str:
+    """Return a name as tables hold it: with an apostrophe before what a spreadsheet would run as a formula.
+
+    That is text, not a number, that begins with ``=``, ``+``, ``-`` or ``@``. Names that begin with an apostrophe get
+    one more, so that taking one away, :func:`original_name`, always gives the name back.
+
+    Examples
+    --------
+    >>> [spreadsheet_name(name) for name in ("=1+1", "-x", "-1.5", "'a", "gene")]
+    ["'=1+1", "'-x", '-1.5', "''a", 'gene']
+    """
+    if not name.startswith(("=", "+", "-", "@", "'")):
+        return name
+    try:
+        float(name)
+    except ValueError:
+        return "'" + name
+    return name
+
+
+def original_name(cell: str) -> str:
+    """Return the name that :func:`spreadsheet_name` wrote as ``cell``.
+
+    Examples
+    --------
+    >>> [original_name(cell) for cell in ("'=1+1", "-1.5", "''a", "gene")]
+    ['=1+1', '-1.5', "'a", 'gene']
+    """
+    return cell.removeprefix("'")
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return spreadsheet_name(value)
+    return float(value) if isinstance(value, np.floating) else value
+
+
 def write_table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write a .tsv file; numbers keep all their digits."""
+    """Write a .tsv file; numbers keep all their digits, names are :func:`spreadsheet_name`."""
     with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows([float(cell) if isinstance(cell, np.floating) else cell for cell in row] for row in rows)
+        writer.writerows(map(_cell, row) for row in rows)
 
 
 def write_fit(folder: Path, solution: Solution, variables: Sequence[str], total: float) -> None:

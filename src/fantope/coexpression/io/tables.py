@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fantope.io.tables import spreadsheet_name
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -36,7 +38,11 @@ def write_coexpression(folder: Path, result: Coexpression) -> list[str]:
     """Write the tables that have rows; return their names."""
     tables = coexpression_tables(result)
     for name, table in tables.items():
-        table.to_csv(folder / name, sep="\t", index=False, lineterminator="\n")
+        names = {
+            column: table[column].map(lambda cell: spreadsheet_name(cell) if isinstance(cell, str) else cell)
+            for column in table.columns[table.dtypes.map(lambda dtype: dtype.kind not in "biufc")]
+        }
+        table.assign(**names).to_csv(folder / name, sep="\t", index=False, lineterminator="\n")
     return list(tables)
 
 
