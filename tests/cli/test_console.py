@@ -1,4 +1,6 @@
 import io
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +11,7 @@ from rich.table import Table
 
 from fantope.cli import main
 from fantope.cli.console import Talk, sentence
+from fantope.io.tables import original_name
 
 
 def test_version(capsys):
@@ -142,3 +145,35 @@ def test_names_with_brackets_through_a_command(tmp_path, monkeypatch, capsys):
     assert main(["fit", str(folder / "data.csv"), "-d", "1", "-a", "0.1", "-o", str(folder / "result")]) == 0
     assert "[red] [out]" in capsys.readouterr().out
     assert main(["verify", str(folder / "result")]) == 0
+
+
+def test_formulas_in_names_are_text_in_tables(tmp_path):
+    """A spreadsheet runs ``=…`` when it opens a table; one apostrophe less is the name again."""
+    names = ["=1+1", "+a", "-b", "@c", "'d", "-1.5"]
+    Z = np.random.default_rng(0).standard_normal((30, 6))
+    pd.DataFrame(Z, columns=names).to_csv(tmp_path / "data.csv", index=False)
+    data, out = str(tmp_path / "data.csv"), tmp_path / "out"
+    assert main(["fit", data, "-d", "1", "-a", "0", "-o", str(out), "-q"]) == 0
+    cells = [line.split("\t")[0] for line in (out / "support.tsv").read_text().splitlines()[1:]]
+    assert cells == ["'=1+1", "'+a", "'-b", "'@c", "''d", "-1.5"]
+    assert [original_name(cell) for cell in cells] == names
+    assert main(["stream", data, "-d", "1", "-a", "0", "-o", str(tmp_path / "stream"), "-q"]) == 0
+    text = (tmp_path / "stream" / "components.csv").read_text()
+    assert "\n'=1+1," in text and "\n=" not in text
+
+
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_has_gone_changes_nothing(options, tmp_path):
+    """As ``| true``: the result is written, and the exit code says so."""
+    np.save(tmp_path / "data.npy", np.random.default_rng(0).standard_normal((30, 6)))
+    command = ["fit", str(tmp_path / "data.npy"), "-d", "1", "-a", "0.1", "-o", str(tmp_path / "out"), *options]
+    reading, writing = os.pipe()
+    os.close(reading)
+    ended = subprocess.run([sys.executable, "-m", "fantope.cli", *command], stdout=writing, stderr=writing)
+    os.close(writing)
+    assert ended.returncode == 0 and (tmp_path / "out" / "run.json").exists()
+
+
+def test_memory_that_does_not_suffice_is_a_sentence():
+    assert sentence(MemoryError()).startswith("the memory does not suffice; use fewer")
+    assert sentence(MemoryError("alpha must be larger.")) == "alpha must be larger."

@@ -1,5 +1,6 @@
 """The cache: what was put is found again, by the same code alone, and reading it runs nothing."""
 
+import errno
 import os
 import pickle
 import stat
@@ -13,6 +14,7 @@ from fantope.errors import FileError
 from fantope.io import Cache
 from fantope.io.cache import KIND
 from fantope.io.fingerprint import code_fingerprint, fingerprint, sources
+from fantope.io.folder import result_folder
 
 
 class Trap:
@@ -155,3 +157,14 @@ def test_a_file_that_says_it_is_encrypted_or_compressed_otherwise(place, tmp_pat
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("header.json", "[" * 100_000)
     assert cache.get("a") is None and "damaged" in notes[-1]
+
+
+def test_a_full_disk_of_the_cache_is_not_blamed_on_the_result(tmp_path, monkeypatch):
+    def full(*args, **options):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("fantope.io.cache.write_checkpoint", full)
+    blamed = pytest.raises(FileError, match=r"cache: cannot be written to .No space left on device.; make room")
+    with blamed, result_folder(tmp_path / "out", command="fantope x"):
+        Cache(tmp_path / "cache", print).put("a", {"x": 1})
+    assert not (tmp_path / "out").exists()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import click
 from rich.console import Console
@@ -23,13 +24,47 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def complain(text: str) -> None:
     """Write one sentence to standard error."""
-    click.echo(f"fantope: {text}", err=True)
+    with heard_or_not(sys.stderr):
+        click.echo(f"fantope: {text}", err=True)
+
+
+@contextmanager
+def heard_or_not(stream: TextIO) -> Iterator[None]:
+    """Go on if nobody reads ``stream`` any more, as after ``| head``: what is computed is for the files."""
+    try:
+        yield
+    except BrokenPipeError:
+        _into_the_void(stream)
+
+
+def _into_the_void(stream: TextIO) -> None:
+    """Let what is still written to ``stream``, and what Python flushes at the end, vanish."""
+    void = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(void, stream.fileno())
+    os.close(void)
+
+
+class Screen(Console):
+    """A console without markup that goes on if nobody reads it any more.
+
+    Names of genes, groups and folders are shown as they are, whatever brackets and colons they have.
+    """
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr, markup=False, emoji=False)
+
+    def on_broken_pipe(self) -> None:
+        """Be quiet from here on; rich would end the program."""
+        self.quiet = True
+        _into_the_void(sys.stderr if self.stderr else sys.stdout)
 
 
 def sentence(error: BaseException, text: str | None = None) -> str:
     """Return what `error` says, or `text` in its place, on one line and without Python's error number."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}."
+    if isinstance(error, MemoryError) and not str(error):
+        text = "the memory does not suffice; use fewer variables or samples, or a machine with more."
     return " ".join(" ".join([text or str(error), *getattr(error, "__notes__", [])]).split()) or type(error).__name__
 
 
@@ -42,10 +77,9 @@ class Talk:
 
     quiet: bool = False
     json: bool = False
-    # Made per command, so that streams redirected by a caller are respected. Nothing is markup: names of genes, groups
-    # and folders are shown as they are, whatever brackets and colons they have.
-    out: Console = field(default_factory=lambda: Console(markup=False, emoji=False))
-    err: Console = field(default_factory=lambda: Console(markup=False, emoji=False, stderr=True))
+    # Made per command, so that streams redirected by a caller are respected.
+    out: Console = field(default_factory=Screen)
+    err: Console = field(default_factory=lambda: Screen(stderr=True))
 
     @property
     def chatty(self) -> bool:
@@ -56,12 +90,14 @@ class Talk:
         """Show text or a table to people."""
         if self.chatty:
             # In a file or a pipe a sentence is one line: a path that is broken in two cannot be copied.
-            self.out.print(what, highlight=False, soft_wrap=isinstance(what, str) and not self.out.is_terminal)
+            with heard_or_not(sys.stdout):
+                self.out.print(what, highlight=False, soft_wrap=isinstance(what, str) and not self.out.is_terminal)
 
     def result(self, value: dict[str, Any]) -> None:
         """Write the machine-readable result, if it was asked for."""
         if self.json:
-            click.echo(json.dumps(value))
+            with heard_or_not(sys.stdout):
+                click.echo(json.dumps(value))
 
     @contextmanager
     def progress(self, title: str, lines: int = 10) -> Iterator[Callable[[float, str], None]]:
@@ -93,7 +129,8 @@ def _plain_lines(title: str, lines: int) -> Callable[[float, str], None]:
         part = math.floor(lines * min(fraction, 1.0) + 1e-9)
         if part > reached or time.monotonic() - said > SILENCE:
             reached, said = max(part, reached), time.monotonic()
-            print(f"{title}: {text}", file=sys.stderr, flush=True)
+            with heard_or_not(sys.stderr):
+                print(f"{title}: {text}", file=sys.stderr, flush=True)
 
     return report
 

@@ -71,10 +71,14 @@ class Cache:
 
     def put(self, key: str, state: State) -> None:
         """Keep a state."""
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (self.folder / MARKER).touch()
-        # Private: it holds the data, and the folder may be one that others can read.
-        write_checkpoint(self._file(key), KIND, {"key": key}, state, private=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            (self.folder / MARKER).touch()
+            # Private: it holds the data, and the folder may be one that others can read.
+            write_checkpoint(self._file(key), KIND, {"key": key}, state, private=True)
+        except OSError as error:  # not to be taken for one of the result's folder
+            what = f"cannot be written to ({error.strerror})"
+            raise FileError(self.folder, what, remedy=("make room, or choose another with ", Use("cache"))) from error
         self.n_kept += 1
 
     def remove(self) -> None:
