@@ -6,19 +6,17 @@ import numpy as np
 
 from fantope.typing import Array
 
-STEPS = 3  # block products; where eigenvalues are nearly equal, more of them hardly separate any (measured)
 
-
-def roughly_leading(M: Array, count: int, start: Array) -> tuple[Array, Array]:
+def roughly_leading(M: Array, count: int, start: Array, steps: int) -> tuple[Array, Array]:
     """Return about the ``count`` leading eigenvalues of M in descending order, and their eigenvectors as rows.
 
-    A few steps of a block Krylov method from ``start``, approximate eigenvectors as rows, and random ones: the cost
+    ``steps`` steps of a block Krylov method from ``start``, approximate eigenvectors as rows, and random ones: the cost
     does not depend on how near eigenvalues are to each other. The values are lower bounds.
     """
     random = np.random.default_rng(1).standard_normal((count, len(M))) / np.sqrt(len(M))
     block = np.linalg.qr(np.concatenate([start, random]).T)[0]
     basis = [block]
-    for _ in range(STEPS - 1):
+    for _ in range(steps - 1):
         block = M @ block
         block /= np.maximum(np.linalg.norm(block, axis=0), np.finfo(float).tiny)
         basis.append(block)

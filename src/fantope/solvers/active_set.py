@@ -38,6 +38,7 @@ CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificat
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
 INNER_SHARE, WHOLE_SHARE = 0.6, 0.95  # of the tolerance that the inner problem may use up; the rest is the extension's
 HEAVY = 0.003  # of the largest weight that eigenvectors give a variable: those above it are added (0.01: more rounds)
+LOOK, SEARCH = 3, 8  # block products that look for such eigenvectors: in each round, and after a certificate has failed
 CLUSTER = 15  # eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 
 
@@ -108,7 +109,7 @@ class ActiveSet:
 
     def step(self, problem: Problem, state: ActiveSetState, budget: int) -> int:
         """Solve on the active variables, extend the dual point, grow the set if it has to grow."""
-        if state.pending and not self._grow_by_eigenvectors(problem, state):
+        if state.pending and not self._grow_by_eigenvectors(problem, state, SEARCH):
             self._tighten(state)
         if isinstance(problem.limits, float) and problem.limits == 0.0 and state.X is None:
             self._plain_pca(problem, state)
@@ -146,7 +147,7 @@ class ActiveSet:
         settled = len(violators) < 0.2 * len(active)
         if settled and state.tol > 10 * state.final_tol:
             state.pending = False  # far from done: a certificate over all variables would cost more than it is worth
-        if state.pending and self._grow_by_eigenvectors(problem, state):
+        if state.pending and self._grow_by_eigenvectors(problem, state, LOOK):
             return max(run.n_iter, 1)
         if settled and not state.pending:
             state.tol = max(0.1 * state.tol, state.final_tol)
@@ -181,7 +182,7 @@ class ActiveSet:
             problem.box.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
         return U, coupling, outside
 
-    def _grow_by_eigenvectors(self, problem: Problem, state: ActiveSetState) -> bool:
+    def _grow_by_eigenvectors(self, problem: Problem, state: ActiveSetState, steps: int) -> bool:
         """Add the variables on which eigenvectors of S − U that lift the bound are heavy; False if there are none."""
         assert state.X is not None and state.dual is not None
         d, outside = problem.n_components, np.setdiff1d(np.arange(problem.size), state.active, assume_unique=True)
@@ -189,7 +190,7 @@ class ActiveSet:
             return False
         start = np.zeros((len(state.X.weights), problem.size))
         start[:, state.X.rows] = state.X.vectors
-        values, rows = roughly_leading(state.dual.slack(problem.S), d + CLUSTER, start)
+        values, rows = roughly_leading(state.dual.slack(problem.S), d + CLUSTER, start, steps)
         excess = float(values[:d].sum()) - state.inner_bound
         if excess <= 0.3 * state.final_tol * abs(state.inner_bound):
             return False
