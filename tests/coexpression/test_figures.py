@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.integrate import trapezoid
 
 from coexpression_example import equal_groups, one_group, two_groups
 from fantope.coexpression.view import by_specificity, densities
@@ -52,7 +53,7 @@ def test_the_comparison_shows_both_groups_on_the_same_genes():
     assert second[off].mean() > 0.7 > first[off].mean()
     # A density integrates to one, apart from what lies outside [−1, 1].
     for line in figure.axes[2].lines:
-        assert 0.9 < np.trapezoid(line.get_ydata(), line.get_xdata()) < 1.01
+        assert 0.9 < trapezoid(line.get_ydata(), line.get_xdata()) < 1.01
 
 
 def test_without_specific_genes_all_are_compared():
