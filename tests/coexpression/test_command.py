@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -55,6 +56,19 @@ def whole(tmp_path_factory):
 
 def table(folder, name):
     return pd.read_csv(folder / "out" / name, sep="\t", keep_default_na=False)
+
+
+def test_an_emptied_report_or_h5ad_is_found(whole, tmp_path, capsys):
+    for name in ("expression.tsv", "samples.csv"):
+        shutil.copy(whole / name, tmp_path / name)
+    shutil.copytree(whole / "out", tmp_path / "out")
+    assert main(["verify", str(tmp_path / "out"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["not_covered"] == []
+    for name in ("report.html", "coexpression.h5ad"):
+        (tmp_path / "out" / name).write_bytes(b"")
+    assert main(["verify", str(tmp_path / "out"), "--json"]) == 1
+    failures = json.loads(capsys.readouterr().out)["failures"]
+    assert len(failures) == 2 and all("was changed after it was written" in each for each in failures)
 
 
 class TestOutputs:
