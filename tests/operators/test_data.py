@@ -235,7 +235,7 @@ def test_sparse_columns_with_large_means_and_a_zero():
 
 def test_sparse_memory_is_that_of_tiles(monkeypatch):
     monkeypatch.setattr(data, "TILE", 8)
-    Y = scipy.sparse.random_array((30, 200), density=0.2, rng=np.random.default_rng(0), format="csr")
+    Y = scipy.sparse.random_array((30, 200), density=0.2, random_state=np.random.default_rng(0), format="csr")
     op = fantope.covariance(Y)
     sizes = []
     tiles = op.columns.tiles
