@@ -70,7 +70,7 @@ def test_at_random_times(name, data, tmp_path):
         out = tmp_path / str(number)
         code, _, err = ctrl_c([*COMMANDS[name], "-o", str(out)], data, seconds)
         assert "Traceback" not in err.partition("Exception ignored")[0]  # which is how Python reports a lost one
-        if code == 0:
+        if code in (0, -signal.SIGINT):  # the latter from the interpreter's own end, after the command's
             assert name in ("demo", "norm")  # which can be done before
         elif out.exists():
             assert code == 1

@@ -235,7 +235,7 @@ class ActiveSet:
 
 def _lifted(run: Run, active: IntArray, size: int) -> Run:
     """Return what a run on the active variables has proved for all of them: X, and its bound if they are all."""
-    found = Run(X=None if run.X is None else run.X.lifted(active))
+    found = Run(X=None if run.X is None else run.X.lifted(active), n_iter=run.n_iter)
     if len(active) == size:
         found.dual, found.dual_bound = run.dual, run.dual_bound
     return found

@@ -69,7 +69,8 @@ class Run:
             self.X, self.objective = X, objective
 
     def adopt(self, problem: Problem, other: Run) -> None:
-        """Take over whichever side of another run's bracket is better."""
+        """Take over whichever side of another run's bracket is better, and count its iterations."""
+        self.n_iter += other.n_iter
         if other.X is not None:
             self.offer(problem, pinch(other.X, problem.labels))
         if other.dual_bound < self.dual_bound:
