@@ -20,8 +20,8 @@ from fantope.solvers.result import Record, Status
 MARGIN = 0.98  # of the tolerance: `verify` computes the bound along another route, and must find it met as well
 PATIENCE = 60  # checks without progress of the gap (a factor 0.99) before a run counts as stalled
 # A run counts as stalled too when three times the iterations have not brought the width of the bracket to four fifths:
-# even where the gap falls like 1/k, they bring it to a third. The first thousand iterations are not judged.
-LONG, TIMES, PROGRESS = 1000, 3, 0.8
+# even where the gap falls like 1/k, they bring it to a third. The first iterations are not judged.
+LONG, TIMES, PROGRESS = 3000, 3, 0.8
 
 
 @dataclass

@@ -72,7 +72,7 @@ class NearAdmmState:
     projection: NearProjection
     tol: float
     change: AnyArray | None = None  # of the matrix to project since the decomposition
-    serves: int = 1  # iterations that the next decomposition serves
+    serves: int = 2  # iterations that the next decomposition serves
     iteration: int = 0
     primal: float = np.inf
     dual: float = np.inf
@@ -133,8 +133,10 @@ class NearAdmm:
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
         """One decomposition, and the iterations that it serves."""
-        predicted = None if state.change is None else state.projection.near(state.change)
+        rho = state.rho
         self._balance(problem, state)
+        # The derivative is judged by where it leads; with another ρ it would have led elsewhere.
+        predicted = None if state.change is None or state.rho != rho else state.projection.near(state.change)
         self._decompose(problem, state, predicted)
         first = state.primal, state.dual
         n = 1
@@ -170,8 +172,6 @@ class NearAdmm:
                 state.serves = max(state.serves // 2, 1)
             elif off < schedule.good * moved:
                 state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
-        else:
-            state.serves = min(state.serves + 1, schedule.most)
         state.bound = state.rho * state.projection.support_value
         state.estimate = state.bound - float(value_below(problem.S, X, problem.limits))
         np.subtract(problem.S / state.rho, state.G, out=state.G)
@@ -191,7 +191,7 @@ class NearAdmm:
             return
         # More and more rarely: a method whose step size never comes to rest can go round in circles.
         k = state.iteration
-        state.balance_at = k + (1 if k < 20 else 5 if k < 200 else k // 4)
+        state.balance_at = k + (1 if k < 20 else 5 if k < 200 else 50 if k < 1000 else k // 4)
         ratio = state.primal / np.sqrt(problem.n_components) * state.dual_scale / state.dual
         if 1 / self.schedule.balance <= ratio <= self.schedule.balance:
             return
