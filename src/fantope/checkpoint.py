@@ -81,8 +81,10 @@ def write_checkpoint(
                 archive.writestr(key + ".npy", buffer.getbuffer())
 
 
-def read_checkpoint(path: str | os.PathLike[str], kind: tuple[str, int]) -> tuple[dict[str, Any], State]:
-    """Return header and state of a file that :func:`write_checkpoint` wrote.
+def read_checkpoint(
+    path: str | os.PathLike[str], kind: tuple[str, int], *, since: int | None = None
+) -> tuple[dict[str, Any], State]:
+    """Return header and state of a file that :func:`write_checkpoint` wrote, from version ``since`` on if it is given.
 
     Raises
     ------
@@ -94,7 +96,7 @@ def read_checkpoint(path: str | os.PathLike[str], kind: tuple[str, int]) -> tupl
             content = json.loads(archive.read(HEADER))
             if content.get("format") != kind[0]:
                 raise CheckpointError(f"{path} is not a state saved by fantope; choose another file.", "foreign")
-            if content.get("version") != kind[1]:
+            if content.get("version") not in range(kind[1] if since is None else since, kind[1] + 1):
                 raise CheckpointError(
                     f"{path} has format version {content.get('version')}, this fantope reads version {kind[1]}; use "
                     "the fantope that wrote it, or start afresh with another file.",

@@ -112,8 +112,10 @@ class Unit:
     size: float = 0.0
 
     @classmethod
-    def saved(cls, state: State) -> Unit:
-        """Return the unit that a saved state was measured in."""
+    def saved(cls, state: State, mean_square: float) -> Unit:
+        """Return the unit that a saved state was measured in: 1 before states had one, as ``mean_square`` then is."""
+        if "unit" not in state:
+            return cls(1.0, math.sqrt(max(mean_square, 0.0)))
         unit = cls(saved_number(state, "unit"), saved_number(state, "size"))
         if not (unit.value > 0.0 and unit.size >= 0.0):
             raise ValueError(f"unit must be above 0 and size 0 or more, got {unit.value:g} and {unit.size:g}")

@@ -102,7 +102,7 @@ class Leader:
         p = self.n_features
         self.n_samples, self.n_unmet = saved_count(state, "n_samples"), saved_count(state, "n_unmet")
         self.count.effective = saved_number(state, "effective")
-        self._unit = Unit.saved(state)
         self.S = saved_array(state, "S", (p, p))
+        self._unit = Unit.saved(state, float(self.S.trace()) / p)
         self._vectors = saved_array(state, "vectors", (None, p))
         self._weights = saved_array(state, "weights", self._vectors.shape[:1])

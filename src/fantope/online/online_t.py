@@ -322,7 +322,7 @@ class OnlineT:
         self.n_samples = self.window.count = saved_count(state, "n_samples")
         self.count.effective = saved_number(state, "effective")
         self.fourth, self.second = saved_number(state, "fourth"), saved_number(state, "second")
-        self._unit = Unit.saved(state)
+        self._unit = Unit.saved(state, self.second / p)
         self.vectors, self.scalars = saved_array(state, "vectors", (3, p)), saved_array(state, "scalars", (N_SCALARS,))
         self.window.samples = saved_array(state, "window", (WINDOW, p))
         if self.storage == "dense":

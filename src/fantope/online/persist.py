@@ -25,4 +25,4 @@ def write_state(path: str | os.PathLike[str], header: dict[str, Any], state: Sta
 
 def read_state(path: str | os.PathLike[str]) -> tuple[dict[str, Any], State]:
     """Return header and state of a file that :func:`write_state` wrote, or raise ``CheckpointError``."""
-    return read_checkpoint(path, KIND)
+    return read_checkpoint(path, KIND, since=4)

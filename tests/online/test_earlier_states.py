@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+
+import fantope
+from fantope.checkpoint import read_checkpoint, write_checkpoint
+from fantope.online.persist import KIND
+
+
+def without_unit(state):
+    return {
+        key: without_unit(value) if isinstance(value, dict) else value
+        for key, value in state.items()
+        if key not in ("unit", "size")
+    }
+
+
+@pytest.mark.parametrize("algorithm", ["online-t", "online-p", "ftl"])
+def test_a_state_from_before_units_goes_on_to_the_bit(algorithm, tmp_path):
+    """Version 4 had no unit, which was 1: as it is for data of size about one."""
+    Z = np.random.default_rng(0).standard_normal((40, 8))
+    learner = fantope.OnlineSparsePCA(2, alpha=0.1, algorithm=algorithm).partial_fit(Z[:25])
+    file = tmp_path / "state"
+    learner.save(file)
+    header, state = read_checkpoint(file, KIND)
+    earlier = without_unit(state)
+    assert earlier != state
+    write_checkpoint(file, (KIND[0], 4), header, earlier)
+    again = fantope.load(file)
+    for each in (learner, again):
+        each.partial_fit(Z[25:])
+    assert np.array_equal(again.components_, learner.components_)
+
+
+def test_still_earlier_states_are_refused(tmp_path):
+    file = tmp_path / "state"
+    fantope.OnlineSparsePCA(1, alpha=0.1).partial_fit(np.eye(3)).save(file)
+    header, state = read_checkpoint(file, KIND)
+    write_checkpoint(file, (KIND[0], 3), header, state)
+    with pytest.raises(ValueError, match="format version 3"):
+        fantope.load(file)
