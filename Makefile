@@ -25,7 +25,7 @@ $(STAMP): requirements/lock.txt pyproject.toml
 demo: setup
 	@$(BIN)/fantope demo
 
-# An answer in under a minute: everything but the tests marked slow. Doctests of src are left to `make test`.
+# An answer in about a minute: everything but the tests marked slow. Doctests of src are left to `make test`.
 check: lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
 

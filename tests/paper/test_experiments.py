@@ -86,6 +86,7 @@ def test_the_page_shows_every_figure_and_claim(done):
     assert "nan" not in page.lower().replace("dominant", "")
 
 
+@pytest.mark.slow
 def test_seeds_are_recorded(done):
     out, _ = done
     for file in (out / "results").rglob("*.json"):

@@ -23,6 +23,8 @@ from problems import (
     sample_covariance,
 )
 
+pytestmark = pytest.mark.slow
+
 ACCURACY = 2e-6  # of the generic solver, relative to the size of S
 
 
