@@ -128,7 +128,7 @@ for _ in range(80):
     child = os.fork()
     if child == 0:
         os._exit(main(cut))
-    time.sleep(chance.uniform(0.0, 0.09))
+    time.sleep(chance.uniform(0.0, 0.04))
     os.kill(child, signal.SIGKILL)
     if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0:
         break
