@@ -182,15 +182,3 @@ def test_the_explained_share_of_many_features_needs_no_dense_array():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 0.0 < ratio[0] <= 1.0 and peak < 1e8  # all covariances would take 3.2e9
-
-
-def test_a_pipeline_in_river_s_style_can_hold_it():
-    """river's Pipeline asks its steps whether they are supervised, and may transform before anything was learned."""
-    step, last = OnlineSparsePCA(1, alpha=0.1), []
-    for z in np.random.default_rng(0).standard_normal((20, 4)):
-        x = dict(zip("abcd", map(float, z), strict=True))
-        last.append(step.transform_one(x))
-        if not step._supervised:
-            step.learn_one(x)
-    assert last[0] == {"onlinesparsepca0": 0.0} and last[-1].keys() == last[0].keys()
-    assert last[-1]["onlinesparsepca0"] != 0.0

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, one_of
 from fantope.estimators.online_learners import new_stream
 from fantope.estimators.online_rows import rows_of_mappings
+from fantope.estimators.river_step import RiverStep
 from fantope.online import FollowTheLeader, OnlineP
 from fantope.online.persist import CheckpointError, read_state, write_state
 from fantope.online.saved import saved_array, saved_count
@@ -23,7 +24,7 @@ from fantope.typing import AnyArray, Array
 STRIP = 512  # features whose covariances are looked at together
 
 
-class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RiverStep, BaseEstimator):  # type: ignore[misc]
     """Sparse principal components of a stream, updated sample by sample.
 
     Each sample moves an estimate X of the projection on the leading eigenvectors, with ``alpha‖X‖₁`` keeping it
@@ -182,12 +183,6 @@ class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Learn from rows that were checked already: a float64 array of shape (n, n_features), all finite."""
         self._cache = {}
         self._stream.update_many(rows)
-
-    _supervised = False  # what river's pipelines ask every step
-
-    def learn_one(self, x: Mapping[str, float]) -> None:
-        """Learn from one sample given as a mapping, as river's pipelines call it."""
-        self.partial_fit(x)
 
     # --- samples in many forms -----------------------------------------------------------------------------------
 
