@@ -63,7 +63,9 @@ def test_the_library_works_without_applications(removed, tmp_path):
         "-c", WITHOUT, " ".join(removed), " ".join(doors), str(out), str(tmp_path), " ".join(commands), path=tmp_path
     )
     listed = [line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()]
-    assert sorted({*listed, *commands}) == ["coexpress", "demo", "fit", "path", "reproduce", "stream", "verify"]
+    assert sorted({*listed, *commands}) == [
+        "coexpress", "completion", "demo", "fit", "path", "reproduce", "stream", "verify",
+    ]  # fmt: skip
     assert not set(listed) & set(commands)
     for command in commands:
         assert f"the command '{command}' belongs to an application that was left out" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,10 +14,22 @@ from typing import Any
 import click
 
 from fantope import __version__, extensions
-from fantope.cli.console import BAD_INPUT, INTERRUPTED, complain, sentence
+from fantope.cli.console import BAD_INPUT, INTERRUPTED, complain, heard_or_not, sentence
 from fantope.errors import InputError, Spelling, Use, in_python
 
-CORE = ("demo", "fit", "path", "stream", "verify")
+CORE = ("completion", "demo", "fit", "path", "stream", "verify")
+FIRST = """\
+fantope: sparse principal components, each answer with a proof of how far it can be from the best.
+
+New here?       fantope demo                            simulates, fits, certifies and draws; takes seconds
+A table:        fantope fit data.csv -d 2 -o result     rows are samples, columns variables; a penalty is proposed
+Which penalty:  fantope path data.csv -d 2 -o path      every penalty from sparse to dense, each certified
+Is it true:     fantope verify result                   checks the proof again, without any solver
+Genes, groups:  fantope coexpress --demo                modules, differences between groups, a report
+Rows that come: fantope stream data.csv -o now          learns row by row
+
+fantope --help lists every command, fantope COMMAND --help its options with an example.
+fantope completion prints what makes the Tab key complete them."""
 
 
 class Commands(click.Group):
@@ -64,10 +77,14 @@ def _flags(parameters: list[click.Parameter]) -> Spelling:
     return spelled
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="fantope")
-def cli() -> None:
+@click.pass_context
+def cli(context: click.Context) -> None:
     """Convex sparse PCA with a certificate of how far each answer can be from the best."""
+    if context.invoked_subcommand is None:
+        with heard_or_not(sys.stdout):
+            click.echo(FIRST)
 
 
 def run(argv: Sequence[str] | None) -> int:

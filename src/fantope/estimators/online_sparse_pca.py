@@ -15,6 +15,7 @@ from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, P
 from fantope.estimators.online_learners import new_stream
 from fantope.estimators.online_rows import rows_of_mappings
 from fantope.estimators.river_step import RiverStep
+from fantope.estimators.show import ShownWhenFitted
 from fantope.online import FollowTheLeader, OnlineP
 from fantope.online.persist import CheckpointError, read_state, write_state
 from fantope.online.saved import saved_array, saved_count
@@ -24,7 +25,7 @@ from fantope.typing import AnyArray, Array
 STRIP = 512  # features whose covariances are looked at together
 
 
-class OnlineSparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RiverStep, BaseEstimator):  # type: ignore[misc]
+class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, RiverStep, BaseEstimator):  # type: ignore[misc]
     """Sparse principal components of a stream, updated sample by sample.
 
     Each sample moves an estimate X of the projection on the leading eigenvectors, with ``alpha‖X‖₁`` keeping it

@@ -15,6 +15,7 @@ from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, one_of
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
 from fantope.estimators.penalty import default_alpha
+from fantope.estimators.show import ShownWhenFitted
 from fantope.penalties import Penalty
 from fantope.solvers import Solution, Status, solve
 from fantope.solvers.solve import SOLVERS
@@ -22,7 +23,7 @@ from fantope.solvers.validation import check_covariance, check_n_components
 from fantope.typing import AnyArray, Array
 
 
-class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Sparse principal components with a certificate of optimality.
 
     Solves ``max ⟨S, X⟩ − alpha‖X‖₁`` over ``0 ⪯ X ⪯ I, tr X = n_components``, where S is the covariance or

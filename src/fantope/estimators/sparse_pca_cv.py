@@ -67,6 +67,8 @@ class SparsePCACV(SparsePCA):
     cv_results_ : dict of ndarrays
         alpha, mean_test_score, std_test_score (over folds), split0_test_score …, mean_n_features (in use), and
         rank_test_score.
+    cross_validation_ : fantope.selection.CrossValidation
+        The same as an object: every score, every size, and which was chosen.
 
     See Also
     --------
@@ -151,6 +153,7 @@ class SparsePCACV(SparsePCA):
                 setattr(self, name, value)
         self.alphas_ = alphas
         self.cv_results_ = _results(chosen)
+        self.cross_validation_ = chosen
         return self
 
     def _grid(self, X: Any, penalty: Entrywise) -> Array:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fantope.checks import check_nonnegative
+from fantope.notebook import card, curve, table
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
 from fantope.penalties import Entrywise, Penalty
@@ -101,6 +102,25 @@ class Path:
                 "status": [solution.status.name for solution in self.solutions],
             }
         )
+
+    def _repr_html_(self) -> str:
+        k = len(self)
+        if not k:
+            return card("An empty path", {})
+        rows = np.unique(np.linspace(0, k - 1, min(k, 12)).astype(int))
+        shown = (
+            (f"{s.alpha:.4g}", str(len(s.support)), f"{s.explained_variance.sum():.4g}", f"{s.gap:.1e}", s.status.name)
+            for s in (self[i] for i in rows)
+        )
+        facts = {
+            "alpha": f"{k} values from {self.alphas[0]:.4g} down to {self.alphas[-1]:.4g}",
+            "certified": f"every one over all {self[0].n_features} variables, gap at most {self.gaps.max():.2g}",
+        }
+        return card(
+            f"Path of {self[0].n_components} sparse components" + (" (interrupted)" if self.interrupted else ""), facts,
+            curve(self.alphas.tolist(), self.n_active.tolist(), label="variables in use; alpha descends to the right"),
+            table(("alpha", "variables", "explained", "gap", "status"), shown),
+        )  # fmt: skip
 
 
 def solve_path(

@@ -6,18 +6,41 @@ Importing this package does not import matplotlib; calling one of its functions 
 from typing import Any
 
 from fantope import extensions
+from fantope.plotting.choice import plot_cross_validation, plot_scree, plot_stability
+from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
+from fantope.plotting.displays import (
+    BiplotDisplay,
+    ConvergenceDisplay,
+    CrossValidationDisplay,
+    LeverageDisplay,
+    LoadingsDisplay,
+    ScreeDisplay,
+    StabilityDisplay,
+)
 from fantope.plotting.path import plot_explained_variance, plot_leverages, plot_path_gaps, plot_top_loadings
 from fantope.plotting.simulation import plot_setting
 from fantope.plotting.solution import plot_convergence, plot_loadings, plot_projection
 
 __all__ = [
+    "BiplotDisplay",
+    "ConvergenceDisplay",
+    "CrossValidationDisplay",
+    "LeverageDisplay",
+    "LoadingsDisplay",
+    "ScreeDisplay",
+    "StabilityDisplay",
+    "plot_biplot",
     "plot_convergence",
+    "plot_cross_validation",
     "plot_explained_variance",
     "plot_leverages",
     "plot_loadings",
+    "plot_loadings_heatmap",
     "plot_path_gaps",
     "plot_projection",
+    "plot_scree",
     "plot_setting",
+    "plot_stability",
     "plot_top_loadings",
 ]
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, VERMILION, axes_or_new, journal_style, new_figure
+from fantope.plotting.style import (
+    BLUE,
+    GREY,
+    GROUP_COLOURS,
+    VERMILION,
+    axes_or_new,
+    journal_style,
+    new_figure,
+    short_name,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +72,9 @@ def plot_leverages(
             assert names is not None
             style = ("-", "--")[k // len(GROUP_COLOURS) % 2]
             colour = GROUP_COLOURS[k % len(GROUP_COLOURS)]
-            ax.plot(penalties, curves[:, j], color=colour, ls=style, lw=1.3, label=_short(names[j]), marker=mark, ms=3)
+            ax.plot(
+                penalties, curves[:, j], color=colour, ls=style, lw=1.3, label=short_name(names[j]), marker=mark, ms=3
+            )
         if len(top):
             ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), title="largest leverage")
         if len(penalties) > 1:
@@ -180,7 +191,7 @@ def plot_top_loadings(components: ArrayLike, names: Sequence[str], *, n_shown: i
             at = np.arange(len(values))
             panel.barh(at, values, color=np.where(values < 0, VERMILION, BLUE), height=0.7)
             panel.axvline(0, color=GREY, lw=0.6)
-            panel.set_yticks(at, [_short(names[j]) for j in chosen[k]], fontsize=7)
+            panel.set_yticks(at, [short_name(names[j]) for j in chosen[k]], fontsize=7)
             panel.invert_yaxis()
             used = int(np.count_nonzero(matrix[k]))
             shown = f"{len(values)} of {used}" if len(values) < used else f"{used}"
@@ -193,9 +204,3 @@ def _largest(row: np.ndarray[tuple[int], np.dtype[np.float64]], count: int) -> l
     """Return the non-zero entries of largest magnitude, in descending order."""
     order = np.argsort(-np.abs(row), kind="stable")[:count]
     return [int(j) for j in order if row[j] != 0.0]
-
-
-def _short(name: str) -> str:
-    # Dollar signs would start mathematics.
-    name = name if len(name) <= 18 else f"{name[:17]}…"
-    return name.replace("$", r"\$")

@@ -58,6 +58,12 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
+def short_name(name: str) -> str:
+    """Return a name for an axis: cut to what fits, and without mathematics, which dollar signs would start."""
+    name = name if len(name) <= 18 else f"{name[:17]}…"
+    return name.replace("$", r"\$")
+
+
 def side_by_side(figure: Figure, left: float) -> tuple[SubFigure, SubFigure]:
     """Split `figure` into two, the first taking the share `left` of the width."""
     # Matplotlib's annotations know only the case of a single sub-figure.

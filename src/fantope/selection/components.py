@@ -22,11 +22,14 @@ class ParallelAnalysis:
         Leading eigenvalues of the covariance or correlation matrix, in descending order.
     limits : (k,) array
         Quantile of the same eigenvalue in permuted data.
+    permuted : (n_permutations, k) array
+        The eigenvalues of all permuted data.
     """
 
     n_components: int
     eigenvalues: Array
     limits: Array
+    permuted: Array
 
 
 def parallel_analysis(
@@ -86,7 +89,7 @@ def parallel_analysis(
     permuted = np.array([_leading(rng.permuted(Z, axis=0), k) for _ in range(n_permutations)])
     limits = np.quantile(permuted, quantile, axis=0)
     above = observed > limits
-    return ParallelAnalysis(k if above.all() else int(np.argmin(above)), observed, limits)
+    return ParallelAnalysis(k if above.all() else int(np.argmin(above)), observed, limits, permuted)
 
 
 def _leading(Z: Array, k: int) -> Array:

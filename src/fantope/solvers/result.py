@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse
@@ -14,8 +16,12 @@ from fantope.penalties import Entrywise
 from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify_reported
 from fantope.problem.dual import LiftedDual
 from fantope.problem.projection import Factors
+from fantope.solvers.show import solution_frame, solution_html
 from fantope.solvers.validation import check_covariance
 from fantope.typing import Array, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Status(Enum):
@@ -209,3 +215,27 @@ class Solution:
                 "and try another n_components or a smaller alpha."
             )
         return "\n".join(lines)
+
+    def to_frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
+        """Return one row per variable in use: its leverage X_jj and its loading on each component (needs pandas).
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Of all p variables; by default those that the data came with, or indices. ``.reindex(names, fill_value=0)``
+            adds the variables that are not in use.
+
+        Examples
+        --------
+        >>> import fantope
+        >>> sol = fantope.solve([[2.0, 0.9, 0.0], [0.9, 1.8, 0.0], [0.0, 0.0, 1.0]], 1, 0.1)
+        >>> sol.to_frame(["a", "b", "c"]).round(2)
+                  leverage  component_1
+        variable
+        a             0.56         0.75
+        b             0.44         0.66
+        """
+        return solution_frame(self, names)
+
+    def _repr_html_(self) -> str:
+        return solution_html(self)
