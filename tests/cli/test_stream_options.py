@@ -8,7 +8,7 @@ import pytest
 
 import fantope
 from fantope.cli import main
-from fantope.cli._stream_options import ALGORITHM_OF, LEARNING
+from fantope.cli._stream_options import ALGORITHMS_OF, LEARNING
 
 # Parameter of the estimator, how it is given, its value, and what the algorithm must be for it.
 GIVEN = [
@@ -17,10 +17,12 @@ GIVEN = [
     ("algorithm", ["--algorithm", "ftl"], "ftl", "ftl"),
     ("center", ["--no-center"], False, "online-t"),
     ("forgetting", ["--forgetting", "0.9"], 0.9, "online-t"),
+    ("window", ["--window", "6"], 6, "tracker"),
     ("step_size", ["--step-size", "0.5"], 0.5, "online-t"),
     ("nu", ["--nu", "7"], 7.0, "online-t"),
     ("loosen", ["--loosen", "100"], 100.0, "online-p"),
     ("tol", ["--tol", "0.05"], 0.05, "ftl"),
+    ("solve_every", ["--solve-every", "5"], 5, "tracker"),
     ("storage", ["--storage", "sparse"], "sparse", "online-t"),
     ("track", ["--track", "5"], 5, "online-t"),
 ]
@@ -76,13 +78,25 @@ def test_storage_and_tol_change_what_the_learner_does(tmp_path, source):
 
 @pytest.mark.parametrize(
     ("name", "algorithm"),
-    [(name, other) for name, own in ALGORITHM_OF.items() for other in ("online-t", "online-p", "ftl") if other != own],
+    [
+        (name, other)
+        for name, own in ALGORITHMS_OF.items()
+        for other in ("online-t", "online-p", "tracker", "ftl")
+        if other not in own
+    ],
 )
 def test_an_option_of_another_algorithm_is_one_sentence(source, capsys, name, algorithm):
     words = next(words for given, words, *_ in GIVEN if given == name)
     assert main(["stream", source, "--algorithm", algorithm, *words]) == 2
-    expected = f"{words[0]} is for --algorithm {ALGORITHM_OF[name]}, but the algorithm is {algorithm}; leave it out"
+    own = " or ".join(ALGORITHMS_OF[name])
+    expected = f"{words[0]} is for --algorithm {own}, but the algorithm is {algorithm}; leave it out"
     assert expected in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_window_and_forgetting_exclude_each_other(source, capsys):
+    words = ["stream", source, "--algorithm", "ftl", "--window", "9", "--forgetting", "0.9"]
+    assert main(words) == 2
+    assert "two ways to leave the past behind; pass one" in " ".join(capsys.readouterr().err.split())
 
 
 def test_nu_without_anything_that_reads_it(source, capsys):

@@ -26,15 +26,19 @@ LEARNING = (
     click.option("-d", "--components", "n_components", type=COUNT, default=2, show_default=True,
                  help="Number of components."),
     click.option("-a", "--alpha", type=NOT_NEGATIVE, default=0.1, show_default=True, help="Penalty."),
-    click.option("--algorithm", type=click.Choice(["online-t", "online-p", "ftl"]), default="online-t",
-                 show_default=True, help="online-t: fast; online-p: accurate, slow; ftl: to compare with."),
+    click.option("--algorithm", type=click.Choice(["online-t", "online-p", "tracker", "ftl"]), default="online-t",
+                 show_default=True, help="online-t: fast; online-p: accurate, slow; tracker: the certified batch solution "
+                 "now and then; ftl: to compare with."),
     click.option("--center/--no-center", default=True, show_default=True, help="Subtract a running mean."),
     click.option("--forgetting", type=click.FloatRange(min=0, max=1, min_open=True), default=1.0, show_default=True,
                  help="Weight of the past per sample."),
+    click.option("--window", type=click.IntRange(min=2),
+                 help="Learn from the latest samples, so many, in place of forgetting; not for online-t."),
     click.option("--step-size", type=POSITIVE, help="Online-T: the first step.  [default: from the data]"),
     click.option("--nu", type=POSITIVE, help="Price of leaving the Fantope.  [default: from the data]"),
     click.option("--loosen", type=POSITIVE, default=1.0, show_default=True, help="Online-P: factor on the tolerance."),
-    click.option("--tol", type=POSITIVE, default=1e-3, show_default=True, help="FTL: relative gap of each solve."),
+    click.option("--tol", type=POSITIVE, default=1e-3, show_default=True, help="FTL, tracker: gap of each solve."),
+    click.option("--solve-every", type=COUNT, default=100, show_default=True, help="Tracker: samples between solves."),
     click.option("--storage", type=click.Choice(["auto", "dense", "sparse"]), default="auto", show_default=True,
                  help="Online-T: how its matrix is held; auto is sparse from 4,000 variables on."),
     click.option("--track", type=click.IntRange(min=0), default=0, show_default=True,
@@ -64,7 +68,10 @@ RUNNING = (
     click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the final result."),
 )  # fmt: skip
 
-ALGORITHM_OF = {"step_size": "online-t", "storage": "online-t", "loosen": "online-p", "tol": "ftl"}
+ALGORITHMS_OF = {
+    "step_size": ["online-t"], "storage": ["online-t"], "loosen": ["online-p"], "tol": ["ftl", "tracker"],
+    "solve_every": ["tracker"], "window": ["online-p", "tracker", "ftl"],
+}  # fmt: skip
 
 
 @dataclass
@@ -115,12 +122,14 @@ def take_options(context: click.Context, source: str, values: dict[str, Any]) ->
 
 
 def _check_algorithm(context: click.Context, estimator: OnlineSparsePCA) -> None:
-    for name, algorithm in ALGORITHM_OF.items():
-        if given(context, name) and estimator.algorithm != algorithm:
+    for name, algorithms in ALGORITHMS_OF.items():
+        if given(context, name) and estimator.algorithm not in algorithms:
             raise click.UsageError(
-                f"{_flag(name)} is for --algorithm {algorithm}, but the algorithm is {estimator.algorithm}; leave it "
-                f"out, or pass --algorithm {algorithm}."
+                f"{_flag(name)} is for --algorithm {' or '.join(algorithms)}, but the algorithm is "
+                f"{estimator.algorithm}; leave it out, or pass --algorithm {algorithms[0]}."
             )
+    if estimator.window is not None and estimator.forgetting != 1.0:
+        raise click.UsageError("--window and --forgetting are two ways to leave the past behind; pass one of them.")
     if given(context, "nu") and estimator.algorithm != "online-t" and not estimator.track:
         raise click.UsageError(
             f"--nu is for --algorithm online-t and for the regret, but the algorithm is {estimator.algorithm} and the "

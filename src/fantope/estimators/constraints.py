@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 COUNT = Interval(Integral, 1, None, closed="left")
+TWO_OR_MORE = Interval(Integral, 2, None, closed="left")
 COUNT_OR_ZERO = Interval(Integral, 0, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")

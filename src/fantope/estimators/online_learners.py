@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fantope.online import FollowTheLeader, OnlineP, OnlineT, RegretTracker, Stream
+from fantope.online import FollowTheLeader, OnlineP, OnlineT, RegretTracker, Stream, Tracker
 from fantope.online.base import Learner
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ def new_stream(pca: OnlineSparsePCA, p: int) -> Stream:
         raise ValueError(
             f"n_components must be less than the number of features, {p}, got {d}; ask for {p - 1} or fewer."
         )
+    if pca.window is not None and pca.forgetting != 1.0:
+        raise ValueError(f"forgetting must be 1 where window is given, got {pca.forgetting}; use one of the two.")
     learner: Learner
     if pca.algorithm == "online-t":
         storage = ("sparse" if p >= SPARSE_FROM else "dense") if pca.storage == "auto" else pca.storage
@@ -30,11 +32,15 @@ def new_stream(pca: OnlineSparsePCA, p: int) -> Stream:
             storage=storage,  # type: ignore[arg-type]
         )  # fmt: skip
     elif pca.algorithm == "online-p":
-        learner = OnlineP(p, d, pca.alpha, loosen=pca.loosen, forgetting=pca.forgetting)
+        learner = OnlineP(p, d, pca.alpha, loosen=pca.loosen, forgetting=pca.forgetting, window=pca.window)
+    elif pca.algorithm == "tracker":
+        learner = Tracker(
+            p, d, pca.alpha, tol=pca.tol, forgetting=pca.forgetting, window=pca.window, every=pca.solve_every
+        )
     else:
-        learner = FollowTheLeader(p, d, pca.alpha, tol=pca.tol, forgetting=pca.forgetting)
+        learner = FollowTheLeader(p, d, pca.alpha, tol=pca.tol, forgetting=pca.forgetting, window=pca.window)
     tracker = None
     if pca.track:
         # The loss needs a constant; where none is given, the part of ν that is known beforehand.
         tracker = RegretTracker(d, pca.alpha, pca.alpha * p + 1.0 if pca.nu is None else pca.nu, pca.track)
-    return Stream(learner, pca.center, pca.forgetting, tracker)
+    return Stream(learner, pca.center, pca.forgetting, tracker, pca.window)

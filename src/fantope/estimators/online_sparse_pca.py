@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, one_of
+from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, TWO_OR_MORE, one_of
 from fantope.estimators.online_learners import new_stream
 from fantope.estimators.online_rows import rows_of_mappings
 from fantope.estimators.river_step import RiverStep
@@ -38,13 +38,16 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
         1 ≤ n_components < n_features (2 means 1 where there are only two features).
     alpha : float, default=0.1
         Penalty, 0 or larger, in units of the covariance.
-    algorithm : {"online-t", "online-p", "ftl"}, default="online-t"
+    algorithm : {"online-t", "online-p", "tracker", "ftl"}, default="online-t"
         "online-t" for many samples and speed; "online-p" for few samples, many variables and accuracy (it solves an
-        optimisation problem per sample); "ftl", the batch problem after each sample, to compare with.
+        optimisation problem per sample); "tracker" for data that change: the certified batch solution of what is
+        remembered, every ``solve_every`` samples; "ftl", the batch problem after each sample, to compare with.
     center : bool, default=True
         Subtract a running mean. False if the samples have mean zero, as the paper assumes.
     forgetting : float, default=1.0
         A sample k steps back weighs forgetting^k: about 1/(1 − forgetting) samples are remembered. 1 forgets nothing.
+    window : int, default=None
+        Learn from exactly the latest samples, so many, in place of forgetting; not for Online-T, which cannot unlearn.
     step_size : float, default=None
         α₀ of Online-T; by default it follows from the size of the samples.
     nu : float, default=None
@@ -52,7 +55,9 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
     loosen : float, default=1.0
         Factor on the tolerance that Online-P's theorem asks for.
     tol : float, default=1e-3
-        Relative duality gap of FTL's solves.
+        Relative duality gap of the solves of "ftl" and "tracker".
+    solve_every : int, default=100
+        Number of samples between two solves of the tracker.
     storage : {"auto", "dense", "sparse"}, default="auto"
         How Online-T holds its matrix; "auto" is "sparse" from 4,000 variables on.
     track : int, default=0
@@ -74,7 +79,7 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
         Features in use.
     gap_ : float
         How far X's objective can be from the optimum of the last problem solved: absolute for Online-P, relative for
-        FTL. Online-T solves no problem and has none.
+        FTL and the tracker. Online-T solves no problem and has none.
     average_regret_ : float
         Average regret against the current estimate; NaN unless ``track`` is on.
     n_samples_seen_, n_iter_, n_components_, n_features_in_ : int
@@ -98,13 +103,15 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT],
         "alpha": [NOT_NEGATIVE],
-        "algorithm": [one_of("online-t", "online-p", "ftl")],
+        "algorithm": [one_of("online-t", "online-p", "tracker", "ftl")],
         "center": ["boolean"],
         "forgetting": [SHARE],
+        "window": [TWO_OR_MORE, None],
         "step_size": [POSITIVE, None],
         "nu": [POSITIVE, None],
         "loosen": [POSITIVE],
         "tol": [POSITIVE],
+        "solve_every": [COUNT],
         "storage": [one_of("auto", "dense", "sparse")],
         "track": [COUNT_OR_ZERO],
     }
@@ -117,10 +124,12 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
         algorithm: str = "online-t",
         center: bool = True,
         forgetting: float = 1.0,
+        window: int | None = None,
         step_size: float | None = None,
         nu: float | None = None,
         loosen: float = 1.0,
         tol: float = 1e-3,
+        solve_every: int = 100,
         storage: str = "auto",
         track: int = 0,
     ) -> None:
@@ -129,10 +138,12 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
         self.algorithm = algorithm
         self.center = center
         self.forgetting = forgetting
+        self.window = window
         self.step_size = step_size
         self.nu = nu
         self.loosen = loosen
         self.tol = tol
+        self.solve_every = solve_every
         self.storage = storage
         self.track = track
 
@@ -184,6 +195,34 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
         """Learn from rows that were checked already: a float64 array of shape (n, n_features), all finite."""
         self._cache = {}
         self._stream.update_many(rows)
+
+    def merge(self, other: OnlineSparsePCA) -> Self:
+        """Take in what another estimator with the same parameters has learnt from other samples of the same features.
+
+        Where the covariance is kept ("online-p", "tracker", "ftl") the result is that of one estimator that saw both
+        sets, up to rounding and tolerance. Online-T: see :mod:`fantope.online.merging`. ``other`` is not changed.
+
+        Examples
+        --------
+        >>> import fantope
+        >>> Z = fantope.simulate(400, 40).Z
+        >>> one, two = (fantope.OnlineSparsePCA(2).partial_fit(part) for part in (Z[:300], Z[300:]))
+        >>> one.merge(two).n_samples_seen_
+        400
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        mine, its = ({"n_features": each.n_features_in_, **each.get_params()} for each in (self, other))
+        differing = [
+            f"{name} is {mine[name]!r} here and {its[name]!r} there" for name in mine if mine[name] != its[name]
+        ]
+        if not np.array_equal(getattr(self, "feature_names_in_", ()), getattr(other, "feature_names_in_", ())):
+            differing.append("the features have other names")
+        if differing:
+            raise ValueError(f"other must be made like this estimator, but {'; '.join(differing)}.")
+        self._cache = {}
+        self._stream.merge(other._stream)
+        return self
 
     # --- samples in many forms -----------------------------------------------------------------------------------
 
@@ -308,7 +347,7 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
             return learner.records[-1].gap if learner.records else float("nan")
         if isinstance(learner, FollowTheLeader):
             return learner.gap
-        raise AttributeError("gap_ is there for algorithm='online-p' and 'ftl' only: Online-T solves no problem.")
+        raise AttributeError("gap_ is there for 'online-p', 'tracker' and 'ftl' only: Online-T solves no problem.")
 
     @property
     def records_(self) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Sparse PCA on a stream: Online-T, Online-P, FTL, classical baselines, regret, and state that can be saved."""
 
 from fantope.online.baselines import CandidPCA, IncrementalPCA, Oja
-from fantope.online.ftl import FollowTheLeader
+from fantope.online.ftl import FollowTheLeader, Tracker
 from fantope.online.online_p import OnlineP
 from fantope.online.online_t import OnlineT
 from fantope.online.persist import CheckpointError
@@ -18,5 +18,6 @@ __all__ = [
     "OnlineT",
     "RegretTracker",
     "Stream",
+    "Tracker",
     "fantope_distance",
 ]

@@ -75,21 +75,24 @@ class Learner(Protocol):
 
 @dataclass
 class SampleCount:
-    """Effective number of samples under forgetting, n ← factor·n + 1; without forgetting, their number.
+    """Effective number of samples, n ← min(factor·n + 1, limit): their number where nothing is forgotten.
 
     Attributes
     ----------
     factor : float
         1 to remember everything; a sample k steps back weighs factor^k.
     effective : float
+    limit : float
+        Length of a sliding window.
     """
 
     factor: float = 1.0
     effective: float = 0.0
+    limit: float = math.inf
 
     def advance(self) -> float:
         """Count one sample; return the weight 1/n that it takes in a mean."""
-        self.effective = self.factor * self.effective + 1.0
+        self.effective = min(self.factor * self.effective + 1.0, self.limit)
         return 1.0 / self.effective
 
 
@@ -166,6 +169,19 @@ class Window:
         numbers = np.arange(self.count, self.count + len(Z))[-size:]
         self.samples[numbers % size] = Z[-size:]
         self.count += len(Z)
+
+    def next_row(self) -> Array:
+        """Return the sample that the next one takes the place of; zero as long as there is room."""
+        return np.array(self.samples[self.count % len(self.samples)])
+
+    def restore(self, row: Array, count: int) -> None:
+        """Undo what came after ``count`` samples, at most one, with what :meth:`next_row` gave before it."""
+        self.samples[count % len(self.samples)], self.count = row, count
+
+    def recent(self, count: int) -> Array:
+        """Return the latest ``count`` samples, or all there are, the oldest first."""
+        kept = min(self.count, len(self.samples), count)
+        return np.asarray(self.samples[np.arange(self.count - kept, self.count) % len(self.samples)])
 
     def covariance(self, rows: Any, unit: float = 1.0) -> Array:
         """Return the second moments of the kept samples on ``rows``, in units of ``unit``²."""

@@ -1,4 +1,4 @@
-"""Follow the leader: the batch problem on everything seen so far, again after each sample."""
+"""Follow the leader, the batch problem after each sample; and a tracker, the same now and then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from fantope.online.base import State
 from fantope.online.leader import Leader
 from fantope.online.saved import saved_number
-from fantope.online.whole import undone_on_error
 from fantope.solvers import Status
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
@@ -27,6 +26,8 @@ class FollowTheLeader(Leader):
         Relative duality gap of each solve; :attr:`gap` is the last one's.
     forgetting : float, default 1
         A sample k steps back weighs forgetting^k.
+    window : int, optional
+        Number of latest samples to learn from.
     every : int, default 1
         Number of samples between two solves.
     """
@@ -41,21 +42,22 @@ class FollowTheLeader(Leader):
         *,
         tol: float = 1e-3,
         forgetting: float = 1.0,
+        window: int | None = None,
         every: int = 1,
     ) -> None:
-        super().__init__(n_features, n_components, alpha, forgetting)
+        super().__init__(n_features, n_components, alpha, forgetting, window)
         self.tol, self.every = tol, every
         self.gap = float("nan")
 
-    def update_many(self, Z: Array) -> None:
-        """Learn from the rows of ``Z``, one after the other."""
-        for z in Z:
-            with undone_on_error(self):
-                self._see(z)
-                if self.n_samples % self.every == 0 or self.n_samples == 1:
-                    self._solve()
+    def _learn(self, z: Array) -> None:
+        if self._due():
+            self.resolve()
 
-    def _solve(self) -> None:
+    def _due(self) -> bool:
+        return self.n_samples % self.every == 0 or self.n_samples == 1
+
+    def resolve(self) -> None:
+        """Solve for S, from the last X."""
         if not self.S.any():
             return
         # The start is the last X alone: what it is must not depend on whether the run was interrupted and resumed.
@@ -75,3 +77,36 @@ class FollowTheLeader(Leader):
         """Take over a saved state."""
         super().restore(state)
         self.gap = saved_number(state, "gap", finite=False)
+
+
+class Tracker(FollowTheLeader):
+    """The certified batch solution of the moments that are remembered, brought up to date every so many samples.
+
+    Between Online-T and following the leader in cost, and with a gap. Before sample ``every`` it solves at 2, 4, 8, …
+
+    Parameters
+    ----------
+    n_features, n_components, alpha, tol, forgetting, window
+        As of :class:`FollowTheLeader`.
+    every : int, default 100
+        Number of samples between two solves.
+    """
+
+    name = "tracker"
+
+    def __init__(
+        self,
+        n_features: int,
+        n_components: int,
+        alpha: float,
+        *,
+        tol: float = 1e-3,
+        forgetting: float = 1.0,
+        window: int | None = None,
+        every: int = 100,
+    ) -> None:
+        super().__init__(n_features, n_components, alpha, tol=tol, forgetting=forgetting, window=window, every=every)
+
+    def _due(self) -> bool:
+        n = self.n_samples
+        return n % self.every == 0 or (n < self.every and n.bit_count() == 1)

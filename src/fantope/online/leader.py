@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from fantope.online.base import IterateTerms, SampleCount, State, Unit, check_forgetting
 from fantope.online.saved import saved_array, saved_count, saved_number
+from fantope.online.whole import undone_on_error
 from fantope.problem.projection import Factors, compress
 from fantope.typing import Array
 
@@ -24,16 +26,20 @@ class Leader:
         λ.
     forgetting : float
         A sample k steps back weighs forgetting^k.
+    window : int, optional
+        Number of latest samples that S is of; :meth:`slide` is then told which ones leave.
     """
 
     block = 1  # a step may take seconds
 
-    def __init__(self, n_features: int, n_components: int, alpha: float, forgetting: float) -> None:
+    def __init__(
+        self, n_features: int, n_components: int, alpha: float, forgetting: float, window: int | None = None
+    ) -> None:
         p = n_features
         self.n_features, self.n_components, self.alpha = p, n_components, float(alpha)
         self.n_samples = 0
         self.n_unmet = 0
-        self.count = SampleCount(check_forgetting(forgetting))
+        self.count = SampleCount(check_forgetting(forgetting), limit=math.inf if window is None else window)
         self._unit = Unit()
         self.S = np.zeros((p, p))  # in units of unit²
         self._vectors, self._weights = np.zeros((0, p)), np.zeros(0)
@@ -48,7 +54,32 @@ class Leader:
         """λ, in units of unit²."""
         return self._unit.of_square(self.alpha)
 
-    def _see(self, z: Array) -> Array:
+    def update_many(self, Z: Array) -> None:
+        """Learn from the rows of ``Z``, one after the other."""
+        for z in Z:
+            self.slide(z)
+
+    def slide(self, z: Array, leaving: Array | None = None, anew: Array | None = None) -> None:
+        """Learn from one sample, and unlearn the one that leaves the window.
+
+        Parameters
+        ----------
+        z, leaving : (p,) array
+        anew : (window, p) array, optional
+            All samples of the window, to compute S from them: what was added and subtracted leaves its rounding.
+        """
+        with undone_on_error(self):
+            self._learn(self._see(z, leaving, anew))
+
+    def _learn(self, z: Array) -> None:
+        """Move X_t after the sample z, given in the unit, is in S."""
+        raise NotImplementedError
+
+    def resolve(self) -> None:
+        """Bring X_t up to S, which was changed by other means than a sample."""
+        raise NotImplementedError
+
+    def _see(self, z: Array, leaving: Array | None, anew: Array | None) -> Array:
         """Take a sample into S_{1:t}; return it in the unit."""
         self.n_samples += 1
         weight = self.count.advance()
@@ -56,7 +87,14 @@ class Leader:
         if change != 1.0:
             self._change_unit(change)
         z = z / self.unit
-        self.S += (np.outer(z, z) - self.S) * weight
+        if anew is not None:
+            anew = anew / self.unit
+            self.S = anew.T @ anew / len(anew)
+        elif leaving is not None:
+            leaving = leaving / self.unit
+            self.S += (np.outer(z, z) - np.outer(leaving, leaving)) * weight
+        else:
+            self.S += (np.outer(z, z) - self.S) * weight
         return z
 
     def _change_unit(self, change: float) -> None:

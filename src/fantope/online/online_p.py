@@ -12,7 +12,6 @@ from fantope.eigen import one_blas_thread
 from fantope.online.base import State
 from fantope.online.leader import Leader
 from fantope.online.saved import saved_array, saved_count, saved_number
-from fantope.online.whole import undone_on_error
 from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
 from fantope.problem.problem import Problem
 from fantope.solvers.result import Status
@@ -68,6 +67,8 @@ class OnlineP(Leader):
         iterations at the price of the guarantee (the bound grows with ε_t, the square root of this factor).
     forgetting : float, default 1
         A sample k steps back weighs forgetting^k; t becomes the effective number of samples.
+    window : int, optional
+        Number of latest samples to learn from; t is then at most that.
     max_iter : int, default 5000
         Iterations after which a subproblem is given up on; its record then says that the tolerance was not met.
     """
@@ -83,24 +84,25 @@ class OnlineP(Leader):
         *,
         loosen: float = 1.0,
         forgetting: float = 1.0,
+        window: int | None = None,
         max_iter: int = 5000,
     ) -> None:
         if not (math.isfinite(loosen) and loosen > 0.0):
             raise ValueError(f"loosen must be a finite number above 0 (1 is the theorem's tolerance), got {loosen}.")
-        super().__init__(n_features, n_components, alpha, forgetting)
+        super().__init__(n_features, n_components, alpha, forgetting, window)
         self.loosen, self.max_iter = float(loosen), max_iter
         self.warm: Warm | None = None
         self.records: deque[SubproblemRecord] = deque(maxlen=RECORDS)
 
-    def update_many(self, Z: Array) -> None:
-        """Learn from the rows of ``Z``, one after the other."""
-        with one_blas_thread():
-            for z in Z:
-                with undone_on_error(self):
-                    self._update(z)
+    def resolve(self) -> None:
+        """Bring X_t up to S, which was changed by other means than a sample."""
+        self._learn(np.zeros(self.n_features))
 
-    def _update(self, z: Array) -> None:
-        z = self._see(z)
+    def _learn(self, z: Array) -> None:
+        with one_blas_thread():
+            self._solve(z)
+
+    def _solve(self, z: Array) -> None:
         if float(self.S.trace()) <= 0.0:
             return  # nothing has varied yet, every X is as good
         # Above the largest |S_ij| X is diagonal, and a larger penalty changes nothing but digits that would be lost.

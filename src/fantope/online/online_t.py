@@ -252,15 +252,20 @@ class OnlineT:
 
     def average_sparse(self) -> scipy.sparse.csr_array:
         """Return the answer of sparse storage as a sparse array."""
-        threshold = self._step(self.count.effective, self.fourth) * self._unit.of_square(self.alpha)
-        indptr, indices, data, diagonal = sparse_advance(
-            self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
-        )
+        indptr, indices, data, diagonal = self.thresholded()
         if self.average and self.n_samples:
             total = self.sum.copy()
             total.add(indptr, indices, data, diagonal, 1.0 / self.count.effective)
             return total.matrix()
-        return _symmetric(indptr, indices, data, diagonal)
+        return symmetric(indptr, indices, data, diagonal)
+
+    def thresholded(self) -> tuple[Any, Any, Array, Array]:
+        """Return soft(X_t, α_{t+1}λ) of sparse storage: the rows of its strict upper triangle (CSR), its diagonal."""
+        threshold = self._step(self.count.effective, self.fourth) * self._unit.of_square(self.alpha)
+        triangle: tuple[Any, Any, Array, Array] = sparse_advance(
+            self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
+        )
+        return triangle
 
     def estimate(self) -> Factors:
         """Return the point of the Fantope nearest to the answer, on the variables that it uses.
@@ -363,10 +368,11 @@ def noise_level(X: Array) -> float:
 
 
 def _dense(indptr: Any, indices: Any, data: Array, diagonal: Array) -> Array:
-    return np.asarray(_symmetric(indptr, indices, data, diagonal).toarray())
+    return np.asarray(symmetric(indptr, indices, data, diagonal).toarray())
 
 
-def _symmetric(indptr: Any, indices: Any, data: Array, diagonal: Array) -> scipy.sparse.csr_array:
+def symmetric(indptr: Any, indices: Any, data: Array, diagonal: Array) -> scipy.sparse.csr_array:
+    """Return the symmetric matrix with this strict upper triangle (CSR) and diagonal."""
     p = len(diagonal)
     upper = scipy.sparse.csr_array((data, indices, indptr), shape=(p, p))
     return scipy.sparse.csr_array(upper + upper.T + scipy.sparse.diags_array(diagonal))

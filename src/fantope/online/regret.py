@@ -103,6 +103,16 @@ class RegretTracker:
         """Return the regret divided by the number of judged samples; NaN before the first."""
         return self.regret(estimate) / self.count if self.count else float("nan")
 
+    def merge(self, other: RegretTracker) -> None:
+        """Add the losses of another run: the regret against one Π is then the sum of both."""
+        self.count += other.count
+        self.loss += other.loss
+        self.explained_by_reference += other.explained_by_reference
+        if self.moments is None or other.moments is None:
+            self.moments = other.moments if self.moments is None else self.moments
+        else:
+            self.moments = self.moments + other.moments
+
     def state(self) -> State:
         """Return the sums."""
         state: State = {

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from fantope.online.base import Learner, SampleCount, State
+from fantope.online.base import Learner, SampleCount, State, Window
+from fantope.online.leader import Leader
+from fantope.online.merging import merge_learners
 from fantope.online.regret import RegretTracker
 from fantope.online.saved import saved_array, saved_number
 from fantope.online.whole import held_interrupts
@@ -32,18 +34,28 @@ class Stream:
     forgetting : float
         The learner's own factor.
     tracker : RegretTracker, optional
+    window : int, optional
+        Mean and covariance of exactly the latest samples, so many: for learners that can unlearn one.
     """
 
     learner: Learner
     center: bool = True
     forgetting: float = 1.0
     tracker: RegretTracker | None = None
+    window: int | None = None
     mean: Array = field(init=False)
     count: SampleCount = field(init=False)
+    recent: Window | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.mean = np.zeros(self.learner.n_features)
-        self.count = SampleCount(self.forgetting)
+        self.count = SampleCount(self.forgetting, limit=math.inf if self.window is None else self.window)
+        if self.window is not None:
+            if not isinstance(self.learner, Leader):
+                raise ValueError(
+                    f"window must be None for {self.learner.name!r}, which cannot unlearn a sample; use forgetting."
+                )
+            self.recent = Window(self.window, self.learner.n_features)
 
     @property
     def n_samples(self) -> int:
@@ -58,13 +70,19 @@ class Stream:
         block = self.learner.block
         for first in range(0, len(X), block):
             seen, mean, effective = self.n_samples, self.mean, self.count.effective
+            kept = self.recent.next_row() if self.recent is not None else np.zeros(0)
             tracked = vars(copy(self.tracker)) if self.tracker is not None else {}
             try:
                 with held_interrupts() if block > 1 else nullcontext():
-                    self._take(X[first : first + block])
+                    if self.recent is None:
+                        self._take(X[first : first + block])
+                    else:
+                        self._slide(X[first], self.recent)
             except BaseException:
                 if self.n_samples == seen:  # the learner has undone its part
                     self.mean, self.count.effective = mean, effective
+                    if self.recent is not None:
+                        self.recent.restore(kept, seen)
                     if self.tracker is not None:
                         vars(self.tracker).update(tracked)
                 raise
@@ -90,6 +108,42 @@ class Stream:
             self.mean = self.mean + weight * (x - self.mean)
         return z
 
+    def _slide(self, x: Array, recent: Window) -> None:
+        """Take in one sample and let the oldest go: mean and covariance are those of the window."""
+        assert isinstance(self.learner, Leader)
+        n, size, oldest = self.count.effective, len(recent.samples), recent.next_row()
+        recent.push(x[None])
+        self.count.advance()
+        mean, z, leaving, anew = self.mean, x, oldest if n == size else None, None
+        if self.center:
+            z, mean = math.sqrt(n / (n + 1.0)) * (x - mean), mean + (x - mean) / (n + 1.0)
+            if leaving is not None:
+                leaving, mean = math.sqrt((n + 1.0) / n) * (oldest - mean), mean - (oldest - mean) / n
+        if recent.count % size == 0:
+            mean = recent.samples.mean(axis=0) if self.center else mean
+            anew = recent.samples - mean
+        if self.tracker is not None and self.tracker.due(self.n_samples):
+            self.tracker.observe(self.learner, z)
+        self.mean = mean
+        self.learner.slide(z, leaving, anew)
+
+    def merge(self, other: Stream) -> None:
+        """Take in what another stream, made with the same parameters, has learnt from other samples.
+
+        See :mod:`fantope.online.merging` for what is kept. Both must have seen a sample.
+        """
+        if self.window is not None:
+            raise ValueError(
+                "window must be None in streams to be merged: which samples are the latest of both is not known; use "
+                "forgetting."
+            )
+        apart, share = other.mean - self.mean, other.count.effective / (self.count.effective + other.count.effective)
+        merge_learners(self.learner, other.learner, apart)
+        self.mean = self.mean + share * apart
+        self.count.effective += other.count.effective
+        if self.tracker is not None and other.tracker is not None:
+            self.tracker.merge(other.tracker)
+
     def average_regret(self, estimate: Factors | None = None) -> float:
         """Return the average regret so far; NaN where it is not tracked."""
         if self.tracker is None or self.tracker.count == 0:
@@ -103,6 +157,8 @@ class Stream:
             "mean": self.mean,
             "effective": self.count.effective,
         }
+        if self.recent is not None:
+            state["window"] = self.recent.samples
         if self.tracker is not None:
             state["tracker"] = self.tracker.state()
         return state
@@ -112,5 +168,8 @@ class Stream:
         self.learner.restore(state["learner"])
         self.mean = saved_array(state, "mean", self.mean.shape)
         self.count.effective = saved_number(state, "effective")
+        if self.recent is not None:
+            self.recent.samples = saved_array(state, "window", self.recent.samples.shape)
+            self.recent.count = self.n_samples
         if self.tracker is not None:
             self.tracker.restore(state["tracker"], self.learner.n_features)
