@@ -27,7 +27,7 @@ LEARNING = (
                  help="Number of components."),
     click.option("-a", "--alpha", type=NOT_NEGATIVE, default=0.1, show_default=True, help="Penalty."),
     click.option("--algorithm", type=click.Choice(["online-t", "online-p", "tracker", "ftl"]), default="online-t",
-                 show_default=True, help="online-t: fast; online-p: accurate, slow; tracker: a certified batch solution "
+                 show_default=True, help="online-t: fast; online-p: accurate, slow; tracker: certified batch solution "
                  "now and then; ftl: to compare with."),
     click.option("--center/--no-center", default=True, show_default=True, help="Subtract a running mean."),
     click.option("--forgetting", type=click.FloatRange(min=0, max=1, min_open=True), default=1.0, show_default=True,
