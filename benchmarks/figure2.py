@@ -13,6 +13,7 @@ from fantope.paper.chapters.batch import CLOSE, HEAD, rows
 from fantope.paper.chapters.batch import draw as draw_panels
 from fantope.paper.experiments import batch
 from fantope.paper.experiments.batch import Batch
+from fantope.paper.experiments.common import plain
 
 PANELS = (Batch(50, 200), Batch(100, 400), Batch(200, 800))
 QUICK_PANELS = (Batch(25, 100, iterations=60), Batch(50, 200, iterations=60))
@@ -22,7 +23,7 @@ def run(quick: bool) -> dict[str, Any]:
     """Draw the curves of the paper's figure 2."""
     panels = []
     for config in QUICK_PANELS if quick else PANELS:
-        panels.append(batch.run(config, lambda fraction, text: None))
+        panels.append(plain(batch.run(config, lambda fraction, text: None)))
         note(f"p = {config.p}: step sizes {panels[-1]['step_sizes']}")
     return {"panels": panels, "pilot": PANELS[0].pilot, "close": CLOSE}
 

@@ -5,7 +5,8 @@ from fantope.paper.base import Skipped
 from fantope.paper.chapters.application import chapter
 from fantope.paper.experiments import application
 from fantope.paper.experiments.application import Application
-from fantope.paper.store import Store, run_key
+from fantope.paper.experiments.common import plain
+from fantope.paper.store import Store
 
 
 @pytest.mark.slow
@@ -15,9 +16,9 @@ def test_the_stand_in_goes_from_data_to_claims(tmp_path, monkeypatch):
     config = Application(n_genes=200, alphas=(0.85,), min_genes=5, max_genes=200)
     result = application.run(config, lambda fraction, text: None)
     assert result["samples"] == {"tumour": 60, "normal": 72} and 190 <= result["n_genes"] <= 200
-    store, key = Store(tmp_path), run_key("application", config, application.__name__)
-    store.write(config.label, key, config, result, 1.0, None)
-    found = chapter([store.read(config.label, key)])
+    store = Store(tmp_path, "application")
+    store.write(config, plain(result), 1.0, None)
+    found = chapter([store.read(config)])
     assert f"{result['n_genes']} expressed genes, those that vary most" in found.blocks[0]
     assert [claim.where for claim in found.claims][:4] == ["6, figure 5 (stand-in)"] + ["6, table 1 (stand-in)"] * 3
 

@@ -66,6 +66,17 @@ def test_missing_data_are_a_reason_not_a_failure(tmp_path, capsys, monkeypatch):
     assert "skipped: nowhere.npz is not there" in (tmp_path / "out" / "reproduce.md").read_text(encoding="utf-8")
 
 
+def test_data_are_looked_for_where_the_option_says(tmp_path, capsys, monkeypatch):
+    from fantope.paper.experiments import application
+
+    monkeypatch.setenv("FANTOPE_DATA", "elsewhere")
+    (tmp_path / application.FILE).touch()
+    seen = []
+    monkeypatch.setattr(application, "_kidney", lambda folder, *rest: seen.append(folder) or 1 / 0)
+    assert main(["reproduce", "application", "--quick", "-o", str(tmp_path / "out"), "--data", str(tmp_path)]) == 1
+    assert seen == [tmp_path] and "ZeroDivisionError" in capsys.readouterr().err
+
+
 def test_a_failed_run_is_exit_code_1(tmp_path, capsys, monkeypatch):
     from fantope.paper.experiments import setting
 

@@ -9,45 +9,39 @@ from fantope.atomic import write_whole
 from fantope.io.fingerprint import code_fingerprint, sources
 from fantope.paper import store as module
 from fantope.paper.experiments.setting import Setting
-from fantope.paper.store import Store, run_key
-
-MODULE = "fantope.paper.experiments.setting"
+from fantope.paper.store import Store
 
 
 def test_a_run_comes_back_as_it_was(tmp_path):
-    config = Setting(p=40, seed=3)
-    key = run_key("setting", config, MODULE)
-    store = Store(tmp_path / "setting")
-    assert store.read(config.label, key) is None
-    store.write(config.label, key, config, {"x": [1.5, None]}, 2.0, 0.25)
-    found = store.read(config.label, key)
+    config, store = Setting(p=40, seed=3), Store(tmp_path, "setting")
+    assert store.read(config) is None
+    store.write(config, {"x": [1.5, None]}, 2.0, 0.25)
+    found = store.read(config)
     assert found.result == {"x": [1.5, None]} and found.config == {"p": 40, "seed": 3}
     assert (found.seconds, found.background) == (2.0, 0.25)
     assert found.machine["versions"]["fantope"] == fantope.__version__
 
 
 def test_stale_and_damaged_runs_are_not_reused(tmp_path, monkeypatch):
-    config = Setting(p=40)
-    key = run_key("setting", config, MODULE)
-    store = Store(tmp_path)
-    store.write(config.label, key, config, {}, 1.0, None)
-    assert run_key("setting", replace(config, seed=1), MODULE) != key
-    assert run_key("batch", config, MODULE) != key
-    assert store.read(config.label, run_key("setting", replace(config, seed=1), MODULE)) is None
+    config, store = Setting(p=40), Store(tmp_path, "setting")
+    store.write(config, {}, 1.0, None)
+    assert store.read(config) is not None and Store(tmp_path, "batch").key(config) != store.key(config)
+    assert store.read(replace(config, seed=1)) is None  # under the same label
     monkeypatch.setattr(fantope, "__version__", "99")
-    assert store.read(config.label, run_key("setting", config, MODULE)) is None
+    assert store.read(config) is None
     monkeypatch.undo()
     monkeypatch.setattr(module, "code_fingerprint", lambda name: "other code")
-    assert store.read(config.label, run_key("setting", config, MODULE)) is None
-    file = tmp_path / f"{config.label}.json"
+    assert store.read(config) is None
+    monkeypatch.undo()
+    file = tmp_path / "setting" / f"{config.label}.json"
     file.write_text(file.read_text()[:40])
-    assert store.read(config.label, key) is None
+    assert store.read(config) is None
 
 
 def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
-        Store(tmp_path).write("x", "key", Setting(), {"bad": float("nan")}, 1.0, None)
-    assert not list(tmp_path.glob("*.json"))
+        Store(tmp_path, "setting").write(Setting(), {"bad": float("nan")}, 1.0, None)
+    assert not list(tmp_path.rglob("*.json"))
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
@@ -76,7 +70,6 @@ def test_the_fingerprint_follows_imports():
 
 
 def test_records_are_plain_json(tmp_path):
-    store = Store(tmp_path)
-    store.write("x", "k", Setting(), {"a": 1}, 1.0, None)
-    content = json.loads((tmp_path / "x.json").read_text())
+    Store(tmp_path, "setting").write(Setting(), {"a": 1}, 1.0, None)
+    content = json.loads((tmp_path / "setting" / "p100.json").read_text())
     assert content["config"] == {"p": 100, "seed": 0} and content["created"].endswith("+00:00")

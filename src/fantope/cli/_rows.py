@@ -25,21 +25,11 @@ FORMATS = {".csv": "csv", ".tsv": "tsv", ".txt": "tsv", ".ndjson": "ndjson", ".j
 
 @dataclass(frozen=True)
 class Position:
-    """Where the next row starts.
+    """Where the next row starts."""
 
-    Attributes
-    ----------
-    offset : int
-        Bytes before it; 0 for .npy.
-    line : int
-        Lines before it, header included; rows for .npy.
-    whole : bool
-        Whether the last line used ended in a line break.
-    """
-
-    offset: int = 0
-    line: int = 0
-    whole: bool = True
+    offset: int = 0  # bytes before it; 0 for .npy
+    line: int = 0  # lines before it, header included; rows for .npy
+    whole: bool = True  # whether the last line used ended in a line break
 
 
 @dataclass(frozen=True)

@@ -19,22 +19,12 @@ DENSE_UP_TO = 2000  # variables; for more S stays a rule over the data, and p ×
 
 @dataclass(frozen=True)
 class Moments:
-    """First and second moments.
+    """First and second moments."""
 
-    Attributes
-    ----------
-    covariance : Covariance
-        S, of the variables after centring and scaling.
-    mean, scale : (p,) array
-        What is subtracted from each variable, and what it is divided by.
-    n_samples : int or None
-        None if S came without data.
-    """
-
-    covariance: Covariance
-    mean: Array
-    scale: Array
-    n_samples: int | None
+    covariance: Covariance  # S, of the variables after centring and scaling
+    mean: Array  # (p,): what is subtracted from each variable
+    scale: Array  # (p,): what it is divided by
+    n_samples: int | None  # None if S came without data
 
 
 def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) -> Moments:

@@ -34,23 +34,12 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 
 @dataclass(frozen=True)
 class Head:
-    """The first lines of a table.
-
-    Attributes
-    ----------
-    separator : str
-    rows : list of list of str
-        The fields of the lines that are not blank.
-    blank : int
-        Blank lines before them.
-    line_size : float
-        Bytes of such a line, on average.
-    """
+    """The first lines of a table."""
 
     separator: str
-    rows: list[list[str]]
-    blank: int
-    line_size: float
+    rows: list[list[str]]  # the fields of the lines that are not blank
+    blank: int  # blank lines before them
+    line_size: float  # bytes of such a line, on average
 
 
 @dataclass(frozen=True)

@@ -25,26 +25,13 @@ from fantope.problem.certificate import Certificate, CertificateError, verify_re
 
 @dataclass(frozen=True)
 class Checked:
-    """One solution, checked.
-
-    Attributes
-    ----------
-    alpha : float
-    reported_gap : float
-        What run.json says.
-    certificate : Certificate or None
-        The recomputed bracket; None if X or U is not admissible.
-    failure : str
-        What does not hold; empty if all does.
-    group : str
-        Of samples, where a result has several.
-    """
+    """One solution, checked."""
 
     alpha: float
-    reported_gap: float
-    certificate: Certificate | None
-    failure: str = ""
-    group: str = ""
+    reported_gap: float  # what run.json says
+    certificate: Certificate | None  # the recomputed bracket; None if X or U is not admissible
+    failure: str = ""  # what does not hold; empty if all does
+    group: str = ""  # of samples, where a result has several
 
 
 @dataclass(frozen=True)

@@ -17,21 +17,11 @@ State = dict[str, Any]
 
 @dataclass(frozen=True)
 class IterateTerms:
-    """What the loss needs to know of the current iterate X_t, given the next sample z.
+    """What the loss needs to know of the current iterate X_t, given the next sample z."""
 
-    Attributes
-    ----------
-    explained : float
-        zᵀX_t z.
-    norm : float
-        ‖X_t‖₁.
-    distance : float
-        Frobenius distance of X_t from the Fantope.
-    """
-
-    explained: float
-    norm: float
-    distance: float
+    explained: float  # zᵀX_t z
+    norm: float  # ‖X_t‖₁
+    distance: float  # Frobenius distance of X_t from the Fantope
 
 
 class Learner(Protocol):
@@ -75,20 +65,11 @@ class Learner(Protocol):
 
 @dataclass
 class SampleCount:
-    """Effective number of samples, n ← min(factor·n + 1, limit): their number where nothing is forgotten.
+    """Effective number of samples, n ← min(factor·n + 1, limit): their number where nothing is forgotten."""
 
-    Attributes
-    ----------
-    factor : float
-        1 to remember everything; a sample k steps back weighs factor^k.
-    effective : float
-    limit : float
-        Length of a sliding window.
-    """
-
-    factor: float = 1.0
+    factor: float = 1.0  # 1 to remember everything; a sample k steps back weighs factor^k
     effective: float = 0.0
-    limit: float = math.inf
+    limit: float = math.inf  # length of a sliding window
 
     def advance(self) -> float:
         """Count one sample; return the weight 1/n that it takes in a mean."""
@@ -103,16 +84,10 @@ class Unit:
     The tolerance and the mirror term of Online-P and the constant in Online-T's ν are numbers of order one. Data of
     size about one are left as they are. The unit is set by the first sample that is not zero, and anew when the root
     mean square of all samples has left it by more than a factor of ten.
-
-    Attributes
-    ----------
-    value : float
-    size : float
-        Root mean square of the samples' entries, weighted as their mean is.
     """
 
     value: float = 1.0
-    size: float = 0.0
+    size: float = 0.0  # root mean square of the samples' entries, weighted as their mean is
 
     @classmethod
     def saved(cls, state: State, mean_square: float) -> Unit:

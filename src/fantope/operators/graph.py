@@ -21,23 +21,13 @@ class ThresholdGraph:
 
     Two variables are connected by pairs above a threshold if and only if they are in the forest that takes the pairs
     by descending |S_ij| and leaves out those that close a cycle. So p − 1 pairs say all that billions of them would.
-
-    Attributes
-    ----------
-    size : int
-        Number of variables.
-    alpha : float
-        The graph is complete for this threshold and every larger one.
-    rows, cols : (e,) arrays, e < size
-    bounds : (e,) array
-        |S_ij| ≤ bounds, tight up to rounding.
     """
 
-    size: int
-    alpha: float
-    rows: IntArray
+    size: int  # number of variables
+    alpha: float  # the graph is complete for this threshold and every larger one
+    rows: IntArray  # with cols the edges, fewer than size
     cols: IntArray
-    bounds: Array
+    bounds: Array  # (e,): |S_ij| ≤ bounds, tight up to rounding
 
     def component_labels(self, alpha: float) -> IntArray:
         """Return the connected component of each variable at ``alpha``, which must not be below the graph's own."""

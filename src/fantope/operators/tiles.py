@@ -21,32 +21,16 @@ CANDIDATES = 4096  # pairs of a tile that may hold the largest entry
 
 @dataclass(frozen=True)
 class Tile:
-    """Correlations between two groups of variables, as far as rounding lets them be known.
+    """Correlations between two groups of variables, as far as rounding lets them be known."""
 
-    Attributes
-    ----------
-    values : (r, c) array
-        Correlations, in single or double precision.
-    rows, cols : (r,) and (c,) arrays
-        The variables.
-    scale_rows, scale_cols : (r,) and (c,) arrays
-        S_ij is the correlation times both scales.
-    margin : float
-        Largest error of a correlation.
-    exact : bool
-        Whether the error is that of double precision, which nothing else can improve on.
-    threads : bool
-        Whether several threads may read the tile.
-    """
-
-    values: AnyArray
-    rows: IntArray
+    values: AnyArray  # (r, c): correlations, in single or double precision
+    rows: IntArray  # (r,): the variables
     cols: IntArray
-    scale_rows: Array
+    scale_rows: Array  # (r,): S_ij is the correlation times both scales
     scale_cols: Array
-    margin: float
-    exact: bool
-    threads: bool = True
+    margin: float  # largest error of a correlation
+    exact: bool  # whether the error is that of double precision, which nothing else can improve on
+    threads: bool = True  # whether several threads may read the tile
 
     @property
     def on_diagonal(self) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.table import Table
@@ -14,7 +15,6 @@ from fantope.io.folder import RECORD, refuse_foreign
 
 if TYPE_CHECKING:
     from fantope.paper.plan import Scale
-    from fantope.paper.reproduction import Reproduction
 
 COMMAND = "fantope reproduce"
 # Spelled out, so that --help need not load the experiments; a test compares it with their list.
@@ -29,13 +29,16 @@ NAMES = ("setting", "batch", "regret", "online", "bounds", "intersection", "appl
 )  # fmt: skip
 @click.option("--quick", is_flag=True, help="Small sizes, about a minute in all, to see that everything works.")
 @click.option("--full", is_flag=True, help="Also the two largest sizes of figure 2, which take hours.")
+@click.option(
+    "--data", type=click.Path(path_type=Path, file_okay=False), envvar="FANTOPE_DATA", show_envvar=True,
+    help="Folder with the gene expression of `application`.",
+)  # fmt: skip
 @talk_options
-def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_json: bool) -> int:
+def reproduce(what: str, out: Path, quick: bool, full: bool, data: Path | None, quiet: bool, as_json: bool) -> int:
     """Run an experiment of the paper, or all, and say which of its claims hold.
 
     Every run is stored as it finishes: after an interruption the same command goes on. OUT/reproduce.md and
-    OUT/reproduce.html have the figures, the tables and a verdict on each claim. The gene expression of `application`
-    is read from the folder that the environment variable FANTOPE_DATA names.
+    OUT/reproduce.html have the figures, the tables and a verdict on each claim.
 
     Example: fantope reproduce all --quick -o reproduced
     """
@@ -44,6 +47,8 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_jso
     talk = Talk(quiet=quiet, json=as_json)
     from fantope.paper.reproduction import reproduce as run
 
+    if data is not None:
+        os.environ["FANTOPE_DATA"] = str(data)  # where the experiment looks, as do the processes that it may start
     scale: Scale = "quick" if quick else "full" if full else "paper"
     _claim_folder(out)
     try:
@@ -53,20 +58,35 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, quiet: bool, as_jso
     except KeyboardInterrupt:
         complain(f"interrupted; finished runs are kept in {out}, the same command goes on.")
         return INTERRUPTED
-    for name, outcome in done.outcomes.items():
-        for label, reason in outcome.failed.items():
-            complain(f"{name}, {label} failed: {reason}")
-        for label, reason in outcome.skipped.items():
-            if talk.chatty:
-                complain(f"{name}, {label} skipped: {reason.rstrip('.')}.")
-    talk.say(_table(done))
-    computed = sum(outcome.computed for outcome in done.outcomes.values())
-    reused = sum(len(outcome.runs) for outcome in done.outcomes.values()) - computed
+    outcomes = done.outcomes.items()
+    failed, skipped = (
+        {f"{name}/{label}": text for name, outcome in outcomes for label, text in getattr(outcome, kind).items()}
+        for kind in ("failed", "skipped")
+    )
+    for label, reason in failed.items():
+        complain(f"{label.replace('/', ', ', 1)} failed: {reason}")
+    for label, reason in skipped.items() if talk.chatty else ():
+        complain(f"{label.replace('/', ', ', 1)} skipped: {reason.rstrip('.')}.")
+    table = Table("where", "claim", "verdict", title="Claims of the paper")
+    for claim in done.claims:
+        table.add_row(claim.where, claim.text, claim.verdict.value)
+    talk.say(table)
+    computed = sum(outcome.computed for _, outcome in outcomes)
+    reused = sum(len(outcome.runs) for _, outcome in outcomes) - computed
     talk.say(
         f"{computed} runs done, {reused} taken from earlier. Written to {out}: reproduce.md, reproduce.html, figures."
     )
-    talk.result(_summary(done, out, scale, computed, reused))
-    return NOT_REACHED if any(outcome.failed for outcome in done.outcomes.values()) else OK
+    talk.result(
+        {
+            "out": str(out), "scale": scale, "computed": computed, "reused": reused, "failed": failed,
+            "skipped": skipped,
+            "claims": [
+                {"where": c.where, "claim": c.text, "measured": c.measured, "verdict": c.verdict.value}
+                for c in done.claims
+            ],
+        }
+    )  # fmt: skip
+    return NOT_REACHED if failed else OK
 
 
 def _claim_folder(out: Path) -> None:
@@ -74,26 +94,3 @@ def _claim_folder(out: Path) -> None:
     if not refuse_foreign(out, COMMAND):
         out.mkdir(parents=True, exist_ok=True)
         (out / RECORD).write_text(json.dumps({"command": COMMAND}) + "\n", encoding="utf-8")
-
-
-def _table(done: Reproduction) -> Table:
-    table = Table(title="Claims of the paper")
-    for name in ("where", "claim", "verdict"):
-        table.add_column(name)
-    for claim in done.claims:
-        table.add_row(claim.where, claim.text, claim.verdict.value)
-    return table
-
-
-def _summary(done: Reproduction, out: Path, scale: str, computed: int, reused: int) -> dict[str, Any]:
-    return {
-        "out": str(out),
-        "scale": scale,
-        "computed": computed,
-        "reused": reused,
-        "failed": {f"{n}/{label}": text for n, o in done.outcomes.items() for label, text in o.failed.items()},
-        "skipped": {f"{n}/{label}": text for n, o in done.outcomes.items() for label, text in o.skipped.items()},
-        "claims": [
-            {"where": c.where, "claim": c.text, "measured": c.measured, "verdict": c.verdict.value} for c in done.claims
-        ],
-    }

@@ -24,28 +24,20 @@ __all__ = [
     "plot_regret",
 ]
 
-METHOD_COLOURS = {
-    "GradFPS": BLUE,
-    "ADMM-FPS": VERMILION,
-    "auto": GREEN,
-    "Online-T": GREEN,
-    "Online-P": BLUE,
-    "FTL": VERMILION,
-    "admm": VERMILION,
-    "gradfps": BLUE,
-    "subgradient": PURPLE,
-    "projected-subgradient": GREY,
-    "fantope": BLUE,
-    "fantope, best λ": "#56B4E9",
-    "PCA": GREY,
-    "SparsePCA": VERMILION,
-    "MiniBatchSparsePCA": "#E69F00",
-    "abess": PURPLE,
+# Methods by colour.
+COLOURS = {
+    BLUE: ("GradFPS", "Online-P", "gradfps", "fantope"),
+    VERMILION: ("ADMM-FPS", "FTL", "admm", "SparsePCA"),
+    GREEN: ("auto", "Online-T"),
+    PURPLE: ("subgradient", "abess"),
+    GREY: ("projected-subgradient", "PCA"),
+    "#56B4E9": ("fantope, best λ",),
+    "#E69F00": ("MiniBatchSparsePCA",),
 }
 
 
 def _colour(name: str, k: int = 0) -> str:
-    return METHOD_COLOURS.get(name, (BLUE, VERMILION, GREEN, PURPLE, GREY)[k % 5])
+    return next((colour for colour, names in COLOURS.items() if name in names), list(COLOURS)[k % 5])
 
 
 def _decades_only(ax: Axes) -> None:
@@ -56,7 +48,8 @@ def _decades_only(ax: Axes) -> None:
 
 
 def _legend_below(ax: Axes, columns: int) -> None:
-    """Make room below the curves of a logarithmic axis and put the legend there."""
+    """Make both axes logarithmic, room below the curves, and put the legend there."""
+    ax.set(xscale="log", yscale="log")
     _decades_only(ax)
     low, high = ax.get_ylim()
     ax.set_ylim(low / (high / low) ** 0.25, high)
@@ -99,6 +92,14 @@ def plot_error_over_time(
     return ax
 
 
+def _two_panels(fig: FigureBase | None, **options: Any) -> tuple[FigureBase, Axes, Axes]:
+    figure: FigureBase = new_figure(7.6, 3.1) if fig is None else fig
+    left, right = figure.subplots(1, 2, **options)
+    left.set_title("(a)", loc="left")
+    right.set_title("(b)", loc="left")
+    return figure, left, right
+
+
 def plot_regret(curves: Mapping[str, ArrayLike], *, fig: FigureBase | None = None) -> FigureBase:
     """Draw cumulative and average regret: thin lines for repetitions, thick ones for their mean.
 
@@ -109,8 +110,7 @@ def plot_regret(curves: Mapping[str, ArrayLike], *, fig: FigureBase | None = Non
     fig : Figure or SubFigure, optional
     """
     with journal_style():
-        figure: FigureBase = new_figure(7.6, 3.1) if fig is None else fig
-        left, right = figure.subplots(1, 2)
+        figure, left, right = _two_panels(fig)
         for k, (name, values) in enumerate(curves.items()):
             each = np.atleast_2d(np.asarray(values, float))
             t = np.arange(1, each.shape[1] + 1)
@@ -119,8 +119,6 @@ def plot_regret(curves: Mapping[str, ArrayLike], *, fig: FigureBase | None = Non
                 ax.plot(t, scaled.mean(axis=0), color=_colour(name, k), lw=2.0, label=name)
         left.set(xlabel="samples $t$", ylabel="cumulative regret")
         right.set(xlabel="samples $t$", ylabel="average regret")
-        left.set_title("(a)", loc="left")
-        right.set_title("(b)", loc="left")
         left.legend()
     return figure
 
@@ -136,8 +134,7 @@ def plot_online_errors(
     fig : Figure or SubFigure, optional
     """
     with journal_style():
-        figure: FigureBase = new_figure(7.6, 3.1) if fig is None else fig
-        left, right = figure.subplots(1, 2, sharey=True)
+        figure, left, right = _two_panels(fig, sharey=True)
         for k, (name, repetitions) in enumerate(curves.items()):
             for j, (samples, seconds, errors) in enumerate(repetitions):
                 style: dict[str, Any] = {"color": _colour(name, k), "lw": 0.9, "alpha": 0.8}
@@ -146,8 +143,6 @@ def plot_online_errors(
         right.set_xscale("log")
         left.set(xlabel="samples $t$", ylabel=r"estimation error $\|X - \Pi\|_F$")
         right.set(xlabel="time (s)")
-        left.set_title("(a)", loc="left")
-        right.set_title("(b)", loc="left")
         left.legend()
     return figure
 
@@ -187,8 +182,6 @@ def plot_bound(
                 last = known[-1]
                 exponent = {-0.5: r"$T^{-1/2}$", -1.0: r"$T^{-1}$"}.get(rate, f"$T^{{{rate:g}}}$")
                 ax.plot(xs, 2.0 * y[last] * (xs / xs[last]) ** rate, color=GREY, lw=0.8, ls=":", label=exponent)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
         ax.set(xlabel=xlabel, ylabel=ylabel)
         _legend_below(ax, 2)
     return ax
@@ -215,9 +208,8 @@ def plot_penalty_constant(
         ):
             y = np.maximum(np.asarray(values, float), 1e-16)
             ax.plot(np.asarray(factors, float), y, color=colour, marker=marker, ms=3, lw=1.2, label=label)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
-        ax.set(xlabel="penalty constant / the paper's $\\mu$", ylabel="distance of the minimiser")
+        ax.set(xscale="log", yscale="log", xlabel="penalty constant / the paper's $\\mu$")
+        ax.set(ylabel="distance of the minimiser")
         ax.legend()
     return ax
 
@@ -243,8 +235,6 @@ def plot_gaps(
             ax.plot(seconds[known], gaps[known], color=_colour(name, k), lw=1.3, marker=marker, ms=3, label=name)
         if tol is not None:
             ax.axhline(tol, color=GREY, lw=0.9, ls="--", zorder=0)
-        ax.set_xscale("log")
-        ax.set_yscale("log")
         ax.set(xlabel="time (s)", ylabel="certified relative gap")
         _legend_below(ax, 3)
     return ax

@@ -22,18 +22,10 @@ BUSY = 0.05  # share of the processor that others may take before the page says 
 
 @dataclass
 class Reproduction:
-    """What was done and what came out.
+    """What was done and what came out."""
 
-    Attributes
-    ----------
-    outcomes : dict
-        Of the experiments that were asked for, by name.
-    claims : list of Claim
-        All that the stored results can settle, those of earlier commands included.
-    """
-
-    outcomes: dict[str, Outcome] = field(default_factory=dict)
-    claims: list[Claim] = field(default_factory=list)
+    outcomes: dict[str, Outcome] = field(default_factory=dict)  # of the experiments that were asked for, by name
+    claims: list[Claim] = field(default_factory=list)  # all that stored results settle, those of earlier commands too
 
 
 def reproduce(

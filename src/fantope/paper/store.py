@@ -17,56 +17,47 @@ from fantope.paper.machine import machine
 
 @dataclass(frozen=True)
 class Stored:
-    """A finished run, read back.
-
-    Attributes
-    ----------
-    label : str
-    config : dict
-        The experiment's parameters, seeds included.
-    result : dict
-        What was measured.
-    seconds : float
-        How long it took.
-    background : float or None
-        Share of the processor that other programs took meanwhile.
-    machine : dict
-    """
+    """A finished run, read back."""
 
     label: str
-    config: dict[str, Any]
+    config: dict[str, Any]  # the experiment's parameters, seeds included
     result: dict[str, Any]
     seconds: float
-    background: float | None
+    background: float | None  # share of the processor that other programs took meanwhile
     machine: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Store:
-    """Results of one experiment in one folder."""
+    """Results of one experiment: ``folder/experiment/label.json``."""
 
     folder: Path
+    experiment: str
 
-    def read(self, label: str, key: str) -> Stored | None:
+    @property
+    def module(self) -> str:
+        """The module that has the experiment's ``run(config, report)``."""
+        return f"fantope.paper.experiments.{self.experiment}"
+
+    def key(self, config: Any) -> str:
+        """Return what identifies a run: its parameters, the version of fantope, and the code that it runs."""
+        question = json.dumps(asdict(config), sort_keys=True)
+        return fingerprint(self.experiment, question, fantope.__version__, code_fingerprint(self.module))
+
+    def read(self, config: Any) -> Stored | None:
         """Return a stored run, or None if there is none for this key: another config, version or code, or damage."""
         try:
-            content = json.loads(self._file(label).read_text(encoding="utf-8"))
-            if content["key"] != key:
-                return None
-            return Stored(
-                label, content["config"], content["result"], float(content["seconds"]), content["background"],
-                content["machine"],
-            )  # fmt: skip
+            content = json.loads(self._file(config).read_text(encoding="utf-8"))
+            names = ("label", "config", "result", "seconds", "background", "machine")
+            return Stored(**{name: content[name] for name in names}) if content["key"] == self.key(config) else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def write(
-        self, label: str, key: str, config: Any, result: Mapping[str, Any], seconds: float, background: float | None
-    ) -> None:
+    def write(self, config: Any, result: Mapping[str, Any], seconds: float, background: float | None) -> None:
         """Keep a finished run."""
         content = {
-            "key": key,
-            "label": label,
+            "key": self.key(config),
+            "label": config.label,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "config": asdict(config),
             "seconds": round(seconds, 3),
@@ -74,14 +65,9 @@ class Store:
             "machine": machine(),
             "result": result,
         }
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_whole(self._file(label), json.dumps(content, allow_nan=False) + "\n")
+        file = self._file(config)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, json.dumps(content, allow_nan=False) + "\n")
 
-    def _file(self, label: str) -> Path:
-        return self.folder / f"{label}.json"
-
-
-def run_key(experiment: str, config: Any, module: str) -> str:
-    """Return what identifies a run: its parameters, the version of fantope, and the code that it runs."""
-    question = json.dumps(asdict(config), sort_keys=True)
-    return fingerprint(experiment, question, fantope.__version__, code_fingerprint(module))
+    def _file(self, config: Any) -> Path:
+        return self.folder / self.experiment / f"{config.label}.json"

@@ -128,20 +128,11 @@ class L1SquaredLr(Penalty):
 
 @dataclass(frozen=True)
 class SquaredLr:
-    """The result of :func:`prox_squared_lr`.
+    """The result of :func:`prox_squared_lr`."""
 
-    Attributes
-    ----------
-    Y : (p, p) array
-    norm : float
-        ‖Y‖_{r,r}.
-    rounds : int
-        Sweeps that finding the norm took.
-    """
-
-    Y: Array
-    norm: float
-    rounds: int
+    Y: Array  # (p, p)
+    norm: float  # ‖Y‖_{r,r}
+    rounds: int  # sweeps that finding the norm took
 
 
 def prox_squared_lr(

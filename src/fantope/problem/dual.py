@@ -125,19 +125,11 @@ class ExtendedDual:
 
 @dataclass(frozen=True)
 class PenalisedDual:
-    """Any D, by M = S − D, where Ω* is finite everywhere.
+    """Any D, by M = S − D, where Ω* is finite everywhere."""
 
-    Attributes
-    ----------
-    M : (m, m) array
-    value : float
-        Ω*(D), or a little more.
-    claim : (float, (m, d) array), optional
-        (θ, P) such that M ⪯ θI + PPᵀ is expected; it saves the eigenvalues, and a wrong one costs nothing but time.
-    """
-
-    M: Array
-    value: float
+    M: Array  # (m, m)
+    value: float  # Ω*(D), or a little more
+    # (θ, P) such that M ⪯ θI + PPᵀ is expected; it saves the eigenvalues, and a wrong one costs nothing but time
     claim: tuple[float, Array] | None = None
 
     def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:

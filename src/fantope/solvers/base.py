@@ -15,24 +15,12 @@ from fantope.typing import Array, IntArray
 
 @dataclass(frozen=True)
 class Start:
-    """Where to start from.
+    """Where to start from."""
 
-    Attributes
-    ----------
-    rows : (r,) array
-        The variables of the reduced problem that it covers, ascending; X is zero elsewhere.
-    X : (r, r) array
-        A primal guess; it need not be feasible.
-    U : (r, r) array, optional
-        A dual guess.
-    step_size : float, optional
-        The step size at which an earlier run ended.
-    """
-
-    rows: IntArray
-    X: Array
-    U: Array | None = None
-    step_size: float | None = None
+    rows: IntArray  # (r,): the variables of the reduced problem that it covers, ascending; X is zero elsewhere
+    X: Array  # (r, r): a primal guess; it need not be feasible
+    U: Array | None = None  # (r, r): a dual guess
+    step_size: float | None = None  # the step size at which an earlier run ended
 
     def spread(self, problem: Problem) -> tuple[Array, Array | None]:
         """Return X and U over all variables; where there is no dual guess it is S, clipped to the box."""

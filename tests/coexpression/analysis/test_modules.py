@@ -93,4 +93,4 @@ def test_modules_of_halves_take_the_names_of_the_whole():
     half = np.r_[12:20, 20:26, 100:120]  # the second and third module, and something else
     labels = find_modules(np.repeat(np.eye(3), (8, 6, 20), axis=0), 3)
     names, shares = match(half, labels, genes, whole)
-    assert names == ["new 1", "M2", "M3"] and shares == [0.0, 1.0, 1.0]
+    assert names == ("new 1", "M2", "M3") and shares == (0.0, 1.0, 1.0)

@@ -25,49 +25,31 @@ KEPT = ("genes", "modules", "leading")  # of each chunk
 
 
 def compare(
-    names: tuple[str, str],
-    expression: tuple[Array, Array],
-    designs: tuple[Array, Array] | None,
     found: tuple[Discovery, Discovery],
     gene_names: pd.Index,
     method: Correlation,
+    *,
     permutations: int,
     seed: tuple[int, ...],
     store: Store | None,
     report: Callable[[int], object],
 ) -> Differential:
-    """Compare two groups.
+    """Compare what was found in two groups, by the samples that found nothing of it.
 
-    Parameters
-    ----------
-    names : pair of str
-    expression : pair of (n, p) arrays
-        All samples and all analysed genes of each group.
-    designs : pair of (n, q) arrays, optional
-        Covariates that were regressed out.
-    found : pair of Discovery
-        What to test, and the samples to test it with.
-    gene_names : Index
-        Of all analysed genes.
-    method : Correlation
-    permutations : int
-    seed : tuple of int
-    store : Store, optional
-    report : callable
-        Called with the number of permutations done.
+    ``gene_names`` are those of all analysed genes; ``report`` is called with the number of permutations done.
     """
-    tested = np.union1d(found[0].genes, found[1].genes)
-    modules, members = _module_rows(names, found, tested)
-    first, second = (part[half.test][:, tested] for part, half in zip(expression, found, strict=True))
-    halved = None if designs is None else (designs[0][found[0].test], designs[1][found[1].test])
-    test = PermutationTest(first, second, members, method, seed, halved)
+    first, second = found
+    tested = np.union1d(first.genes, second.genes)
+    modules, members = _module_rows(found, tested)
+    designs = None if first.design is None or second.design is None else (first.design, second.design)
+    test = PermutationTest(first.test[:, tested], second.test[:, tested], members, method, seed, designs)
     observed, D = test.observed()
     reached_genes, reached_modules, null = _permute(test, observed, permutations, store, report)
     leading = leading_difference(D, test.alpha)
     return Differential(
-        first=names[0],
-        second=names[1],
-        genes=_gene_table(names, found, tested, gene_names, observed, _p_values(reached_genes, permutations)),
+        first=first.group,
+        second=second.group,
+        genes=_gene_table(found, tested, gene_names, observed, _p_values(reached_genes, permutations)),
         modules=_module_table(modules, observed, _p_values(reached_modules, permutations)),
         statistic=leading.value,
         p_value=float(_p_values((null >= leading.value - TIE).sum(), len(null))),
@@ -75,8 +57,8 @@ def compare(
         leading_genes=_leading_table(leading.loadings, gene_names[tested]),
         n_permutations=permutations,
         alpha=test.alpha,
-        larger_in=names[0] if leading.sign > 0 else names[1],
-        n_test=(len(first), len(second)),
+        larger_in=first.group if leading.sign > 0 else second.group,
+        n_test=(len(first.test), len(second.test)),
     )
 
 
@@ -122,48 +104,44 @@ def _p_values(reached: Any, permutations: int) -> Array:
 
 
 def _module_rows(
-    names: tuple[str, str], found: tuple[Discovery, Discovery], tested: IntArray
+    found: tuple[Discovery, Discovery], tested: IntArray
 ) -> tuple[list[tuple[str, str, int, float]], Array]:
     """Return (group, module, size, share found again) of every module with a pair of genes, and who is in it."""
     rows: list[tuple[str, str, int, float]] = []
     columns = []
-    for name, half in zip(names, found, strict=True):
+    for half in found:
         for k in np.argsort(half.names, kind="stable"):
             genes = half.genes[half.modules.labels == k]
             if len(genes) > 1:
-                rows.append((name, half.names[k], len(genes), half.shares[k]))
+                rows.append((half.group, half.names[k], len(genes), half.shares[k]))
                 columns.append(np.isin(tested, genes))
     return rows, np.array(columns, dtype=np.float64).reshape(len(columns), len(tested)).T
 
 
+def _changes(means: Array, p: Array) -> dict[str, Array]:
+    """Return the columns that tables of genes and of modules have in common, from means in both groups."""
+    return {
+        "mean_first": means[:, 0],
+        "mean_second": means[:, 1],
+        "change": means[:, 1] - means[:, 0],
+        "p": p,
+        "fdr": false_discovery_control(p),
+    }
+
+
 def _gene_table(
-    names: tuple[str, str],
-    found: tuple[Discovery, Discovery],
-    tested: IntArray,
-    gene_names: pd.Index,
-    observed: Statistics,
-    p: Array,
+    found: tuple[Discovery, Discovery], tested: IntArray, gene_names: pd.Index, observed: Statistics, p: Array
 ) -> pd.DataFrame:
     import pandas as pd
 
     inside = [np.isin(tested, half.genes) for half in found]
-    specific = np.where(inside[0] & inside[1], "", np.where(inside[0], names[0], names[1]))
+    specific = np.where(inside[0] & inside[1], "", np.where(inside[0], found[0].group, found[1].group))
     module = []
     for gene, in_first in zip(tested, inside[0], strict=True):
         half = found[0] if in_first else found[1]
         module.append(half.names[int(half.modules.labels[np.searchsorted(half.genes, gene)])])
-    table = pd.DataFrame(
-        {
-            "gene": gene_names[tested],
-            "specific_to": specific,
-            "module": module,
-            "mean_first": observed.genes[:, 0],
-            "mean_second": observed.genes[:, 1],
-            "change": observed.genes[:, 1] - observed.genes[:, 0],
-            "p": p,
-            "fdr": false_discovery_control(p),
-        }
-    )
+    named = {"gene": gene_names[tested], "specific_to": specific, "module": module}
+    table = pd.DataFrame({**named, **_changes(observed.genes, p)})
     order = np.lexsort((-np.abs(table["change"]), table["p"]))
     return table.iloc[order].reset_index(drop=True)
 
@@ -171,14 +149,9 @@ def _gene_table(
 def _module_table(modules: list[tuple[str, str, int, float]], observed: Statistics, p: Array) -> pd.DataFrame:
     import pandas as pd
 
-    table = pd.DataFrame([row[:3] for row in modules], columns=["group", "module", "n_genes"])
-    table["mean_first"] = observed.modules[:, 0]
-    table["mean_second"] = observed.modules[:, 1]
-    table["change"] = observed.modules[:, 1] - observed.modules[:, 0]
-    table["p"] = p
-    table["fdr"] = false_discovery_control(p)
-    table["found_again"] = [row[3] for row in modules]
-    return table
+    table = pd.DataFrame(modules, columns=["group", "module", "n_genes", "found_again"])
+    again = table.pop("found_again")
+    return table.assign(**_changes(observed.modules, p), found_again=again)
 
 
 def _leading_table(loadings: Array, genes: pd.Index) -> pd.DataFrame:

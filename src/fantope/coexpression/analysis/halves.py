@@ -8,12 +8,13 @@ would be too small. So what is tested is chosen in the discovery half of each gr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from fantope.coexpression.analysis.modules import Modules
-from fantope.typing import IntArray
+from fantope.typing import Array, IntArray
 
 SMALLEST_HALF = 10  # samples; a group needs twice as many to be tested
 # A discovery half proposes what to test, and no certificate of it is shown: a wide gap and somewhat fewer genes than
@@ -24,27 +25,15 @@ ENOUGH = 0.8
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """What the discovery half of a group found.
+    """What the discovery half of a group found, and the samples that it did not see."""
 
-    Attributes
-    ----------
-    genes : (m,) array
-        Positions of the genes in use, among all analysed genes.
-    modules : Modules
-        Their modules.
-    names : tuple of str
-        Of each module, after the module of the whole group that it shares most genes with.
-    shares : tuple of float
-        Genes in common over genes in either.
-    test : array
-        Rows of the group's samples that the discovery did not see.
-    """
-
-    genes: IntArray
-    modules: Modules
-    names: tuple[str, ...]
-    shares: tuple[float, ...]
-    test: IntArray
+    group: str
+    genes: IntArray  # positions of the genes in use, among all analysed genes
+    modules: Modules  # theirs
+    names: tuple[str, ...]  # of each module, after the module of the whole group that it shares most genes with
+    shares: tuple[float, ...]  # genes in common over genes in either
+    test: Array  # expression in the test half: samples × all analysed genes
+    design: Array | None = None  # its covariates that were regressed out
 
 
 def split(n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -60,15 +49,13 @@ def split(n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     return np.sort(order[: n // 2]), np.sort(order[n // 2 :])
 
 
-def match(genes: IntArray, modules: Modules, whole_genes: IntArray, whole: Modules) -> tuple[list[str], list[float]]:
+def match(
+    genes: IntArray, modules: Modules, whole_genes: IntArray, whole: Modules
+) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Name each module after the one of the whole group that it shares most with, one to one.
 
-    Returns
-    -------
-    names : list of str
-        A module without a partner keeps a name of its own, "new 1", …
-    shares : list of float
-        Genes in common over genes in either; 0 without a partner.
+    Second, the genes in common over the genes in either. A module without a partner has a name of its own, "new 1", …,
+    and a share of 0.
     """
     share = np.zeros((len(modules.names), len(whole.names)))
     for i in range(len(modules.names)):
@@ -77,14 +64,8 @@ def match(genes: IntArray, modules: Modules, whole_genes: IntArray, whole: Modul
             other = whole_genes[whole.labels == j]
             share[i, j] = len(np.intersect1d(one, other)) / len(np.union1d(one, other))
     partner = dict(zip(*(side.tolist() for side in linear_sum_assignment(-share)), strict=True))
-    names, shares, new = [], [], 0
-    for i in range(len(modules.names)):
-        best = partner.get(i)
-        if best is not None and share[i, best] > 0.0:
-            names.append(whole.names[best])
-            shares.append(float(share[i, best]))
-        else:
-            new += 1
-            names.append(f"new {new}")
-            shares.append(0.0)
-    return names, shares
+    shares = tuple(float(share[i, partner[i]]) if i in partner else 0.0 for i in range(len(modules.names)))
+    new = count(1)
+    return tuple(
+        whole.names[partner[i]] if found > 0.0 else f"new {next(new)}" for i, found in enumerate(shares)
+    ), shares

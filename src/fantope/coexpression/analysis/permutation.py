@@ -19,23 +19,16 @@ TIE = 1e-12  # statistics closer than this are equal: rounding must not decide a
 
 @dataclass(frozen=True, eq=False)
 class Statistics:
-    """What is compared with its permutations.
+    """What is compared with its permutations: means in the first and in the second group."""
 
-    Attributes
-    ----------
-    genes : (m, 2) array
-        Mean correlation of each gene with its partners, in the first and in the second group.
-    modules : (k, 2) array
-        Mean correlation within each module, in the first and in the second group.
-    """
-
-    genes: Array
-    modules: Array
+    genes: Array  # (m, 2): mean correlation of each gene with its partners
+    modules: Array  # (k, 2): mean correlation within each module
 
     @property
     def changes(self) -> tuple[Array, Array]:
         """Absolute changes of genes and of modules, which are compared with those of permutations."""
-        return np.abs(self.genes[:, 1] - self.genes[:, 0]), np.abs(self.modules[:, 1] - self.modules[:, 0])
+        genes, modules = (np.abs(means[:, 1] - means[:, 0]) for means in (self.genes, self.modules))
+        return genes, modules
 
 
 class PermutationTest:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +25,14 @@ from fantope.path import Path
 from fantope.selection.overlap import Overlap, check_limits, select_by_overlap
 from fantope.solvers import Solution
 from fantope.solvers.validation import check_n_components, check_tol
-from fantope.typing import Array
+from fantope.typing import Array, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
+# Parameters that are written down, beside those of the preparation.
+SOLVING = ("n_components", "alphas", "correlation", "min_genes", "max_genes", "n_modules", "permutations")
 LIMITS = {"min_variables": "min_genes", "max_variables": "max_genes"}
 
 
@@ -48,6 +51,23 @@ class Settings:
     random_state: int
     store: Store | None
     progress: Listener
+
+    def path(self, Z: Array, alphas: list[float], tol: float) -> GroupPath:
+        """Return the path of rewritten columns over some alphas, before its first step."""
+        return GroupPath(operator(Z), Z, self.n_components, alphas, tol, self.store)
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A group of samples with its solution at the chosen alpha."""
+
+    name: str
+    table: pd.DataFrame  # samples × all analysed genes
+    Z: Array  # the same, rewritten
+    path: Path
+    solution: Solution
+    modules: Modules
+    design: Array | None  # covariates that were regressed out
 
 
 def analyse(
@@ -123,15 +143,9 @@ def analyse(
     >>> found.groups["all"].modules[["module", "n_genes"]].to_numpy().tolist()
     [['M1', 30], ['M2', 20]]
     """
-    prepared = prepare(
-        expression,
-        groups,
-        transform=transform,
-        min_expressed=min_expressed,
-        covariates=covariates,
-        missing=missing,
-        mangled=mangled,
-    )
+    preparation: dict[str, Any] = {"transform": transform, "min_expressed": min_expressed}
+    preparation |= {"covariates": covariates, "missing": missing, "mangled": mangled}
+    prepared = prepare(expression, groups, **preparation)
     with renamed(**LIMITS):
         check_limits(min_genes, max_genes)
     for name, value in (("permutations", permutations), ("random_state", random_state)):
@@ -153,22 +167,9 @@ def analyse(
         store=store,
         progress=progress,
     )
-    parameters = {
-        "n_components": n_components,
-        "alphas": settings.alphas,
-        "correlation": correlation,
-        "min_genes": min_genes,
-        "max_genes": max_genes,
-        "n_modules": n_modules,
-        "permutations": int(permutations),
-        "transform": transform,
-        "min_expressed": min_expressed,
-        "covariates": [] if covariates is None else [str(name) for name in covariates.columns],
-        "missing": missing,
-        "mangled": mangled,
-        "tol": tol,
-        "random_state": random_state,
-    }
+    preparation["covariates"] = [] if covariates is None else [str(name) for name in covariates.columns]
+    parameters = {name: getattr(settings, name) for name in SOLVING} | preparation
+    parameters |= {"tol": settings.tol, "random_state": settings.random_state}
     return _analyse(prepared, settings, dict(labels or {}), parameters)
 
 
@@ -180,27 +181,19 @@ def _analyse(
     tables = {name: prepared.expression[prepared.groups == name] for name in prepared.groups.unique()}
     columns = {name: rewrite(table.to_numpy(), settings.correlation) for name, table in tables.items()}
     paths, selected = _select(columns, settings, notes)
-    solutions = {name: path[selected.chosen] for name, path in paths.items()}
-    active = {name: solution.support for name, solution in solutions.items()}
-    common, specific = _shared(active)
-    used = np.unique(np.concatenate(list(active.values())))
-    results, modules = {}, {}
+    groups = []
     for name, table in tables.items():
-        modules[name] = _modules(solutions[name], settings.n_modules)
-        results[name] = _group(
-            name,
-            table,
-            columns[name],
-            paths[name],
-            solutions[name],
-            modules[name],
-            used,
-            specific[name],
-            labels,
-            settings,
-        )
-        found = f"{len(active[name])} genes in {len(modules[name].names)} modules"
-        settings.progress(Event("modules", len(results), len(tables), name, found))
+        solution = paths[name][selected.chosen]
+        modules = _modules(solution, settings.n_modules)
+        design = prepared.designs.get(name)
+        groups.append(Group(name, table, columns[name], paths[name], solution, modules, design))
+    common, specific = _shared({group.name: group.solution.support for group in groups})
+    used = np.unique(np.concatenate([group.solution.support for group in groups]))
+    results = {}
+    for group in groups:
+        results[group.name] = _result(group, used, specific[group.name], labels, settings.correlation)
+        found = f"{len(group.solution.support)} genes in {len(group.modules.names)} modules"
+        settings.progress(Event("modules", len(results), len(tables), group.name, found))
     table = selected.to_frame()
     for name, path in paths.items():
         table[f"gap_{name}"] = path.gaps
@@ -211,7 +204,7 @@ def _analyse(
         groups=results,
         common=genes[common],
         specific={name: genes[indices] for name, indices in specific.items()},
-        differential=_compare(tables, prepared.designs, solutions, modules, settings, notes),
+        differential=_compare(groups, settings, notes),
         parameters=parameters,
         notes=tuple(notes),
     )
@@ -219,7 +212,7 @@ def _analyse(
 
 def _select(columns: Mapping[str, Array], settings: Settings, notes: list[str]) -> tuple[dict[str, Path], Overlap]:
     """Solve the paths and choose alpha."""
-    running = {name: _path(Z, settings.alphas, settings.tol, settings) for name, Z in columns.items()}
+    running = {name: settings.path(Z, settings.alphas, settings.tol) for name, Z in columns.items()}
     paths = solve_groups(running, settings.max_genes, settings.progress)
     alphas = settings.alphas[: len(next(iter(paths.values())))]
     left = len(settings.alphas) - len(alphas)
@@ -229,129 +222,95 @@ def _select(columns: Mapping[str, Array], settings: Settings, notes: list[str]) 
             f"{settings.max_genes} genes there."
         )
     supports = {name: [solution.support for solution in path] for name, path in paths.items()}
+    limits = {"min_variables": settings.min_genes, "max_variables": settings.max_genes}
     with renamed(**LIMITS):
-        selected = select_by_overlap(
-            supports, alphas, min_variables=settings.min_genes, max_variables=settings.max_genes
-        )
-    return paths, selected
-
-
-def _path(Z: Array, alphas: list[float], tol: float, settings: Settings) -> GroupPath:
-    return GroupPath(operator(Z), Z, settings.n_components, alphas, tol, settings.store)
+        return paths, select_by_overlap(supports, alphas, **limits)
 
 
 def _modules(solution: Solution, n_modules: int | None) -> Modules:
     return find_modules(loadings_of(solution), n_modules, n_components=solution.n_components)
 
 
-def _shared(active: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _shared(active: Mapping[str, IntArray]) -> tuple[IntArray, dict[str, IntArray]]:
     """Return the genes active in all groups, and for each group those active in no other."""
-    common = None
-    specific = {}
-    for name, mine in active.items():
-        common = mine if common is None else np.intersect1d(common, mine)
-        others = [other for key, other in active.items() if key != name]
-        specific[name] = np.setdiff1d(mine, np.concatenate(others)) if others else mine[:0]
-    return common, specific
+    genes, counts = np.unique(np.concatenate(list(active.values())), return_counts=True)
+    once = genes[counts == 1] if len(active) > 1 else genes[:0]
+    return genes[counts == len(active)], {name: np.intersect1d(mine, once) for name, mine in active.items()}
 
 
-def _group(
-    name: str,
-    table: pd.DataFrame,
-    Z: Array,
-    path: Path,
-    solution: Solution,
-    modules: Modules,
-    used: Any,
-    specific: Any,
-    labels: Mapping[str, pd.Series[Any]],
-    settings: Settings,
+def _result(
+    group: Group, used: IntArray, specific: IntArray, labels: Mapping[str, pd.Series[Any]], method: Correlation
 ) -> GroupResult:
     import pandas as pd
 
-    active = solution.support
-    names = table.columns
-    by_gene, by_module, eigengenes = describe_modules(Z[:, active], modules, names[active], table.index)
+    table, solution, active, names = group.table, group.solution, group.solution.support, group.table.columns
+    by_gene, by_module, eigengenes = describe_modules(group.Z[:, active], group.modules, names[active], table.index)
     by_gene.insert(2, "leverage", solution.projection.diagonal()[active])
     by_gene["specific"] = np.isin(active, specific)
     loadings = {f"pc{k + 1}": row for k, row in enumerate(solution.components[:, active])}
-    by_gene = pd.concat([by_gene, pd.DataFrame(loadings)], axis=1)
     assigned = pd.Series(by_gene["module"].to_numpy(), index=names[active])
     return GroupResult(
-        name=name,
+        name=group.name,
         expression=table.iloc[:, used],
-        path=path,
+        path=group.path,
         solution=solution,
-        genes=by_gene,
+        genes=pd.concat([by_gene, pd.DataFrame(loadings)], axis=1),
         modules=by_module,
         eigengenes=eigengenes,
-        choice=modules.choice,
-        cross_tables=tuple(cross_table(key, other, assigned, names, Z) for key, other in labels.items()),
-        method=settings.correlation,
+        choice=group.modules.choice,
+        cross_tables=tuple(cross_table(key, other, assigned, names, group.Z) for key, other in labels.items()),
+        method=method,
     )
 
 
-def _compare(
-    tables: Mapping[str, pd.DataFrame],
-    designs: Mapping[str, Array],
-    solutions: Mapping[str, Solution],
-    modules: Mapping[str, Modules],
-    settings: Settings,
-    notes: list[str],
-) -> tuple[Differential, ...]:
+def _compare(groups: Sequence[Group], settings: Settings, notes: list[str]) -> tuple[Differential, ...]:
     """Compare every pair of groups that are large enough to be halved."""
-    if len(tables) < 2 or settings.permutations == 0:
+    if len(groups) < 2 or settings.permutations == 0:
         return ()
     large = []
-    for name, table in tables.items():
-        needed = 2 * (SMALLEST_HALF + (designs[name].shape[1] if designs else 0))
-        if len(table) >= needed:
-            large.append(name)
+    for group in groups:
+        needed = 2 * (SMALLEST_HALF + (0 if group.design is None else group.design.shape[1]))
+        if len(group.table) >= needed:
+            large.append(group)
         else:
+            beside = "" if group.design is None else " beside covariates"
             notes.append(
-                f"Group {name!r} is not compared with others: it has {len(table)} samples, and a comparison needs "
-                f"{needed}, half to find genes and half to test them{' beside covariates' if designs else ''}."
+                f"Group {group.name!r} is not compared with others: it has {len(group.table)} samples, and a "
+                f"comparison needs {needed}, half to find genes and half to test them{beside}."
             )
     if len(large) < 2:
         return ()
-    found = {
-        name: _discover(k, tables[name].to_numpy(), solutions[name], modules[name], settings)
-        for k, name in enumerate(large)
-    }
+    found = [_discover(k, group, settings) for k, group in enumerate(large)]
     results = []
-    for number, (first, second) in enumerate(combinations(large, 2)):
+    for number, pair in enumerate(combinations(found, 2)):
         results.append(
             compare(
-                (first, second),
-                (tables[first].to_numpy(), tables[second].to_numpy()),
-                (designs[first], designs[second]) if designs else None,
-                (found[first], found[second]),
-                tables[first].columns,
+                pair,
+                large[0].table.columns,
                 settings.correlation,
-                settings.permutations,
-                (settings.random_state, 1, number),
-                settings.store,
-                _permuted(first, second, settings),
+                permutations=settings.permutations,
+                seed=(settings.random_state, 1, number),
+                store=settings.store,
+                report=partial(_permuted, pair, settings),
             )
         )
     return tuple(results)
 
 
-def _permuted(first: str, second: str, settings: Settings) -> Callable[[int], object]:
-    return lambda done: settings.progress(
-        Event("permutations", done, settings.permutations, f"{first} against {second}")
-    )
+def _permuted(pair: tuple[Discovery, Discovery], settings: Settings, done: int) -> None:
+    subject = f"{pair[0].group} against {pair[1].group}"
+    settings.progress(Event("permutations", done, settings.permutations, subject))
 
 
-def _discover(number: int, X: Array, whole: Solution, whole_modules: Modules, settings: Settings) -> Discovery:
+def _discover(number: int, group: Group, settings: Settings) -> Discovery:
     """Find genes and modules in a random half of a group, about as many genes as the whole group has."""
-    rng = np.random.default_rng((settings.random_state, 0, number))
-    discovery, test = split(len(X), rng)
+    X, whole = group.table.to_numpy(), group.solution
+    discovery, test = split(len(X), np.random.default_rng((settings.random_state, 0, number)))
     # Half the samples have larger chance correlations, so that as many genes are in use at a larger alpha.
     larger = [alpha for alpha in grid(None) if alpha > settings.alphas[0]]
-    path = _path(rewrite(X[discovery], settings.correlation), larger + settings.alphas, TOL, settings)
+    path = settings.path(rewrite(X[discovery], settings.correlation), larger + settings.alphas, TOL)
     solution = first_of_size(path, int(ENOUGH * len(whole.support)), settings.progress)
-    genes = solution.support
-    modules = _modules(solution, len(whole_modules.names))
-    names, shares = match(genes, modules, whole.support, whole_modules)
-    return Discovery(genes, modules, tuple(names), tuple(shares), test)
+    modules = _modules(solution, len(group.modules.names))
+    names, shares = match(solution.support, modules, whole.support, group.modules)
+    design = None if group.design is None else group.design[test]
+    return Discovery(group.name, solution.support, modules, names, shares, X[test], design)

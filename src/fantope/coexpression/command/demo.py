@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 SIZES = {"CYC": 22, "MIT": 18, "RIB": 16, "NEU": 14, "IMM": 16}  # families of genes that go together
 SILENT = "IMM"  # its genes go together in treated samples only
 BACKGROUND = 514  # genes that go with no other
 SAMPLES = 60  # in each group
 GROUPS = ("control", "treated")
-OPTIONS = {"alphas": "0.65:0.95:0.05", "permutations": 250}  # instead of the defaults, to be done in seconds
 
 
-@dataclass(frozen=True)
-class DemoFiles:
-    """The files of the demonstration: expression with genes in rows, the samples, and which family each gene is of."""
-
-    expression: Path
-    samples: Path
-    labels: Path
-
-
-def write_demo(folder: Path, seed: int) -> DemoFiles:
-    """Simulate, and write what a user would bring.
+def write_demo(folder: Path, seed: int) -> tuple[Path, Path, Path]:
+    """Simulate, and write what a user would bring: expression with genes in rows, samples, and the genes' families.
 
     Each gene of a family follows the family's own factor; half of CYC follows a second factor too, which makes two
     sub-modules. In the second group RIB runs against MIT, and IMM goes together, which in the first it does not.
     """
-    import pandas as pd
-
     rng = np.random.default_rng(seed)
     family = np.repeat([*SIZES, "none"], [*SIZES.values(), BACKGROUND])
     genes = [f"{name}{k + 1}" for name, size in SIZES.items() for k in range(size)]
@@ -43,11 +31,11 @@ def write_demo(folder: Path, seed: int) -> DemoFiles:
     order = rng.permutation(len(genes))
     table = pd.DataFrame(np.vstack(blocks).T.round(4), index=genes, columns=samples).iloc[order]
     folder.mkdir()
-    files = DemoFiles(folder / "expression.tsv", folder / "samples.tsv", folder / "families.csv")
-    table.rename_axis("gene").to_csv(files.expression, sep="\t")
-    pd.DataFrame({"sample": samples, "group": np.repeat(GROUPS, SAMPLES)}).to_csv(files.samples, sep="\t", index=False)
+    files = folder / "expression.tsv", folder / "samples.tsv", folder / "families.csv"
+    table.rename_axis("gene").to_csv(files[0], sep="\t")
+    pd.DataFrame({"sample": samples, "group": np.repeat(GROUPS, SAMPLES)}).to_csv(files[1], sep="\t", index=False)
     known = family != "none"
-    pd.DataFrame({"gene": np.array(genes)[known], "family": family[known]}).to_csv(files.labels, index=False)
+    pd.DataFrame({"gene": np.array(genes)[known], "family": family[known]}).to_csv(files[2], index=False)
     return files
 
 

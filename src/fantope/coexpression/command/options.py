@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from fantope.cli.console import Function, given
 COMMAND = "fantope coexpress"
 DEFAULT_ALPHAS = "0.30:0.99:0.01"  # the library's, of which it solves the first that are of use
 DEMO_FOLDER = Path("fantope-coexpress-demo")
+DEMO_OPTIONS = {"alphas": "0.65:0.95:0.05", "permutations": 250}  # instead of the defaults, to be done in seconds
 
 OPTIONS = (
     click.option("--groups", "samples", metavar="META", type=click.Path(path_type=Path),
@@ -66,11 +68,9 @@ def coexpress_options(function: Function) -> Function:
     return function
 
 
-def command_line(context: click.Context, command: str) -> str:
+def command_line(context: click.Context) -> str:
     """Return the command as it was given, without what only changes how it talks."""
-    import shlex
-
-    words = [command]
+    words = [COMMAND]
     for parameter in context.command.params:
         name = str(parameter.name)
         value = context.params[name]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fantope import __version__
+from fantope.coexpression import Coexpression
 from fantope.coexpression.command.options import COMMAND
+from fantope.coexpression.io.h5ad import write_h5ad
+from fantope.coexpression.io.source import Input, Source
+from fantope.coexpression.io.tables import FILES, plain_names, write_coexpression
+from fantope.coexpression.report import About, write_report
+from fantope.io import Reading, checksum
+from fantope.io.results import relative, write_record, write_solution
 
-if TYPE_CHECKING:
-    from fantope.coexpression import Coexpression
-    from fantope.coexpression.io.source import Input, Source
-
-LabelFile = tuple[Path, "str | None"]
+LabelFile = tuple[Path, str | None]
 
 
 def write_outputs(
@@ -22,14 +26,6 @@ def write_outputs(
     command: str, simulated: bool, figures: bool, **rest: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """Write everything into ``folder``, which will be moved to ``out``; return a summary."""
-    from importlib.metadata import version
-
-    from fantope.coexpression.io.h5ad import write_h5ad
-    from fantope.coexpression.io.tables import FILES, write_coexpression
-    from fantope.coexpression.report import About, write_report
-    from fantope.io import Reading, checksum
-    from fantope.io.results import write_record, write_solution
-
     tables = write_coexpression(folder, result)
     write_h5ad(folder / "coexpression.h5ad", result)
     solutions = [
@@ -75,8 +71,6 @@ def _final(path: Path, folder: Path, out: Path) -> Path:
 
 def _describe_source(source: Source, read: Input, folder: Path, out: Path) -> dict[str, Any]:
     """Return what a second reading needs, with paths relative to the result."""
-    from fantope.io.results import relative
-
     samples = None
     if source.samples is not None:
         path = relative(_final(source.samples, folder, out), out)
@@ -121,7 +115,6 @@ def _summary(result: Coexpression) -> dict[str, Any]:
 
 def _draw(folder: Path, result: Coexpression) -> None:
     from fantope.coexpression.figures import plot_comparison, plot_modules, plot_selection, plot_volcano
-    from fantope.coexpression.io.tables import plain_names
     from fantope.plotting.style import save_figure
 
     names = plain_names(list(result.groups))

@@ -23,22 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the samples come from; everything that a second reading must repeat.
+    """Where the samples come from; everything that a second reading must repeat."""
 
-    Attributes
-    ----------
-    data : Path
-        The expression table.
-    samples : Path or None
-        A table of samples; without one, what an .h5ad file knows of its samples.
-    genes_in : "rows", "columns" or None
-    layer : str or None
-    sample_column, group_column : str or None
-    covariates : tuple of str
-    """
-
-    data: Path
-    samples: Path | None = None
+    data: Path  # the expression table
+    samples: Path | None = None  # a table of samples; without one, what an .h5ad file knows of its samples
     genes_in: GenesIn | None = None
     layer: str | None = None
     sample_column: str | None = None
@@ -48,29 +36,14 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """Expression with the groups and covariates of its samples.
+    """Expression with the groups and covariates of its samples."""
 
-    Attributes
-    ----------
-    data : Dataset
-        Samples × genes.
-    table : DataFrame
-        The same, by name.
-    groups : Series or None
-        Group by sample; None for one group alone.
-    group_column : str or None
-        Where the groups stand.
-    covariates : DataFrame or None
-    samples_checksum : str or None
-        Of the table of samples.
-    """
-
-    data: Dataset
-    table: pd.DataFrame
-    groups: pd.Series[str] | None
-    group_column: str | None
+    data: Dataset  # samples × genes
+    table: pd.DataFrame  # the same, by name
+    groups: pd.Series[str] | None  # group by sample; None for one group alone
+    group_column: str | None  # where the groups stand
     covariates: pd.DataFrame | None
-    samples_checksum: str | None
+    samples_checksum: str | None  # of the table of samples
 
 
 def read_input(source: Source) -> Input:

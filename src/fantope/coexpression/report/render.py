@@ -11,16 +11,21 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from fantope.coexpression.report.about import About
-from fantope.coexpression.report.closing import certificates, described
-from fantope.coexpression.report.comparison import cross_tables
-from fantope.coexpression.report.differential import differential
-from fantope.coexpression.report.modules import genes, modules
-from fantope.coexpression.report.numbers import counted, short, whole
-from fantope.coexpression.report.opening import facts, findings, selection
 from fantope.coexpression.report.payload import as_script, payload
-from fantope.coexpression.report.table import exact
-from fantope.coexpression.report.wording import LEVEL, correlation_name
+from fantope.coexpression.report.sections import (
+    About,
+    certificates,
+    cross_tables,
+    described,
+    differential,
+    exact,
+    facts,
+    findings,
+    genes,
+    modules,
+    selection,
+)
+from fantope.coexpression.report.words import LEVEL, correlation_name, counted, short, whole
 from fantope.coexpression.view import MOST
 
 if TYPE_CHECKING:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
+
+    from fantope.paper.store import Stored
 
 
 class Verdict(Enum):
@@ -21,18 +23,9 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper in our words, what was measured, and whether the two agree.
+    """A claim of the paper in our words, what was measured, and whether the two agree."""
 
-    Attributes
-    ----------
-    where : str
-        Section, figure or theorem.
-    text : str
-    measured : str
-    verdict : Verdict
-    """
-
-    where: str
+    where: str  # section, figure or theorem
     text: str
     measured: str
     verdict: Verdict
@@ -60,8 +53,24 @@ class Chapter:
     """One section of the page: paragraphs (str), tables and pictures in order, and the claims it settles."""
 
     title: str
-    blocks: list[str | Table | Picture]
+    blocks: list[str | Table | Picture] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
+
+    def add(self, *blocks: str | Table | Picture) -> None:
+        """Add to what is shown."""
+        self.blocks.extend(blocks)
+
+    def claim(self, where: str, text: str, measured: str, checks: Sequence[bool]) -> None:
+        """Add a claim, judged by these checks."""
+        self.claims.append(Claim(where, text, measured, judge(checks)))
+
+    def describe(self, runs: Sequence[Stored], parts: Mapping[str, Callable[[list[Stored], Chapter], None]]) -> Chapter:
+        """Let each part that has runs add what it shows, and return the chapter."""
+        for part, show in parts.items():
+            chosen = [run for run in runs if run.config["part"] == part]
+            if chosen:
+                show(chosen, self)
+        return self
 
 
 def judge(checks: Sequence[bool]) -> Verdict:

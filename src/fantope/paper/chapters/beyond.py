@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any
 
@@ -18,24 +18,23 @@ MEASURES = {
     "held-out variance": "held_out",
     "time (s)": "seconds",
 }
+# Columns of the table of other libraries: what of a score, and how it is written.
+COLUMNS: dict[str, tuple[str, Callable[[float], str]]] = {
+    "error": ("error", number),
+    "support (true 35)": ("support", "{:.0f}".format),
+    "precision": ("precision", "{:.2f}".format),
+    "recall": ("recall", "{:.2f}".format),
+    "held-out variance": ("held_out", "{:.3f}".format),
+    "time of one fit": ("seconds", duration),
+}
 
 
 def chapter(runs: Sequence[Stored]) -> Chapter:
     """Return the section on what the paper does not compare."""
-    parts: dict[str, list[Stored]] = {}
-    for run in runs:
-        parts.setdefault(run.config["part"], []).append(run)
-    blocks: list[str | Table | Picture] = []
-    if "gap" in parts:
-        _gaps(parts["gap"], blocks)
-    if "recovery" in parts:
-        _recovery(parts["recovery"], blocks)
-    if "abess" in parts:
-        _abess(parts["abess"], blocks)
-    return Chapter("Beyond the paper", blocks)
+    return Chapter("Beyond the paper").describe(runs, {"gap": _gaps, "recovery": _recovery, "abess": _abess})
 
 
-def _gaps(runs: Sequence[Stored], blocks: list[str | Table | Picture]) -> None:
+def _gaps(runs: Sequence[Stored], page: Chapter) -> None:
     with journal_style():
         figure = new_figure(4.2 * len(runs), 3.2)
         axes = figure.subplots(1, len(runs), squeeze=False)[0]
@@ -55,26 +54,20 @@ def _gaps(runs: Sequence[Stored], blocks: list[str | Table | Picture]) -> None:
         for run in runs
         for name, curve in run.result["curves"].items()
     ]
-    blocks.append(
+    head = [
+        "(n, p)",
+        "solver",
+        "iterations",
+        *(f"to 1e-{k}" for k in (2, 4, 6)),
+        "gap at the end, re-verified",
+        "status",
+    ]
+    page.add(
         "**All solvers.** The certified relative gap against time; every solver certifies its own iterates with the "
         f"same code, and that time is counted. A run ends at the dashed line or after {runs[0].config['seconds']:g} "
-        "seconds or more."
-    )
-    blocks.append(Picture("beyond_gaps", "Certified gap against time for every solver of the library.", figure))
-    blocks.append(
-        Table(
-            [
-                "(n, p)",
-                "solver",
-                "iterations",
-                "to 1e-2",
-                "to 1e-4",
-                "to 1e-6",
-                "gap at the end, re-verified",
-                "status",
-            ],
-            rows,
-        )
+        "seconds or more.",
+        Picture("beyond_gaps", "Certified gap against time for every solver of the library.", figure),
+        Table(head, rows),
     )
 
 
@@ -85,7 +78,7 @@ def _when(curve: dict[str, Any], level: float) -> str:
     return "not in the run" if found is None else duration(found)
 
 
-def _recovery(runs: Sequence[Stored], blocks: list[str | Table | Picture]) -> None:
+def _recovery(runs: Sequence[Stored], page: Chapter) -> None:
     cases: dict[tuple[int, int, float, float], list[Stored]] = {}
     for run in runs:
         key = (run.config["n"], run.config["p"], *run.config["signal"])
@@ -102,55 +95,33 @@ def _recovery(runs: Sequence[Stored], blocks: list[str | Table | Picture]) -> No
         measure: {method: [middle(group, method, key) for group in cases.values()] for method in shown}
         for measure, key in MEASURES.items()
     }
-    draws = len(next(iter(cases.values())))
-    blocks.append(
-        f'**Other libraries**, on the same samples ({draws} draws of each case, medians). "fantope" has λ = 0.5√(log '
-        "p/n) fixed beforehand. Every other sparse method gets, in each draw, the penalty or size with the smallest "
-        "true error "
-        'out of a list, which no user could know; so does "fantope, best λ", for comparison. Held-out variance is the '
-        "share of fresh samples' variance explained, relative to the true subspace. scikit-learn and abess optimise "
-        "other, non-convex objectives, and have no certificate."
-    )
-    blocks.append(
-        Picture("beyond_recovery", "Recovery over n, p and the signal's eigenvalues.", plot_recovery(names, scores))
-    )
     rows = [
-        [
-            f"n = {n}, p = {p}, eigenvalues {a:g}, {b:g}",
-            method,
-            number(middle(group, method, "error")),
-            f"{middle(group, method, 'support'):.0f}",
-            f"{middle(group, method, 'precision'):.2f}",
-            f"{middle(group, method, 'recall'):.2f}",
-            f"{middle(group, method, 'held_out'):.3f}",
-            duration(middle(group, method, "seconds")),
-        ]
+        [f"n = {n}, p = {p}, eigenvalues {a:g}, {b:g}", method]
+        + [write(middle(group, method, key)) for key, write in COLUMNS.values()]
         for (n, p, a, b), group in cases.items()
         for method in shown
     ]
-    head = [
-        "case",
-        "method",
-        "error",
-        "support (true 35)",
-        "precision",
-        "recall",
-        "held-out variance",
-        "time of one fit",
-    ]
-    blocks.append(Table(head, rows))
-    blocks.extend(f"{name} was left out: {reason}." for name, reason in skipped.items())
+    page.add(
+        f"**Other libraries**, on the same samples ({len(next(iter(cases.values())))} draws of each case, medians). "
+        '"fantope" has λ = 0.5√(log p/n) fixed beforehand. Every other sparse method gets, in each draw, the penalty '
+        'or size with the smallest true error out of a list, which no user could know; so does "fantope, best λ", for '
+        "comparison. Held-out variance is the share of fresh samples' variance explained, relative to the true "
+        "subspace. scikit-learn and abess optimise other, non-convex objectives, and have no certificate.",
+        Picture("beyond_recovery", "Recovery over n, p and the signal's eigenvalues.", plot_recovery(names, scores)),
+        Table(["case", "method", *COLUMNS], rows),
+        *(f"{name} was left out: {reason}." for name, reason in skipped.items()),
+    )
 
 
-def _abess(runs: Sequence[Stored], blocks: list[str | Table | Picture]) -> None:
+def _abess(runs: Sequence[Stored], page: Chapter) -> None:
     rows = [
         [f"n = {run.config['n']}, p = {run.config['p']}", what, answer]
         for run in runs
         for what, answer in run.result.get("answers", {"any": run.result.get("skipped", "")}).items()
     ]
-    blocks.append(
+    page.add(
         "**abess as its documentation says**, `SparsePCA(support_size=20).fit(Z)` and `fit(Z, number=2)`. Because of "
         "what comes back, the comparison above hands it covariances with a small ridge, one component at a time, and "
-        "deflates."
+        "deflates.",
+        Table(["data", "asked for", "answer"], rows),
     )
-    blocks.append(Table(["data", "asked for", "answer"], rows))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fantope.events import Event
-from fantope.paper.base import Report, Skipped
+from fantope.paper.base import Config, Report, Skipped
 from fantope.paper.experiments.common import plain
 
 if TYPE_CHECKING:
@@ -24,25 +24,13 @@ OTHER = "WGCNA"  # the other labelling of the genes
 
 
 @dataclass(frozen=True)
-class Application:
-    """The analysis of section 6.
-
-    Attributes
-    ----------
-    d, n_modules : int
-        Components and clusters, 5 and 5 as in the paper.
-    alphas : tuple of float, optional
-        Penalties tried; by default those of :func:`fantope.coexpression.analyse`.
-    n_genes : int, optional
-        Number of genes to keep, those that vary most; all by default.
-    min_genes, max_genes : int
-        Limits on the active sets, 50 and 300 as in the paper.
-    """
+class Application(Config):
+    """The analysis of section 6, with the components, clusters and limits on the active sets of the paper."""
 
     d: int = 5
     n_modules: int = 5
-    alphas: tuple[float, ...] | None = None
-    n_genes: int | None = None
+    alphas: tuple[float, ...] | None = None  # by default those of fantope.coexpression.analyse
+    n_genes: int | None = None  # to keep, those that vary most; all by default
     min_genes: int = 50
     max_genes: int = 300
 
@@ -123,8 +111,7 @@ def _kept(found: Coexpression, groups: pd.Series[str]) -> dict[str, Any]:
         "active": {name: len(found.groups[name].genes) for name in names},
         "common": len(found.common),
         "overlap": float(chosen["overlap"]),
-        "gaps_worst": plain(max(float(gap) for name in names for gap in found.groups[name].path.gaps)),
-        "alphas": [float(value) for value in found.selection["alpha"]],
+        "gaps_worst": max(float(gap) for name in names for gap in found.groups[name].path.gaps),
         "modules": [str(name) for name in case.modules["module"]],
         "genes": {name: _records(found.groups[name].genes) for name in names},
         "expression_genes": [str(gene) for gene in case.expression.columns],
@@ -137,7 +124,6 @@ def _kept(found: Coexpression, groups: pd.Series[str]) -> dict[str, Any]:
             "purity": _records(table.purity),
             "cohesion": _records(table.cohesion),
         },
-        "notes": list(found.notes),
     }
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from fantope.eigen import all_blas_threads, one_blas_thread
-from fantope.paper.base import Report
+from fantope.paper.base import Config, Report
 from fantope.paper.experiments.common import Draw, distance, draw, few, plain, warm_up
 from fantope.penalties import L1
 from fantope.problem.problem import Problem
@@ -24,38 +24,33 @@ STEP_SIZES = tuple(round(0.01 * k, 2) for k in range(1, 11))  # the paper's ten
 
 
 @dataclass(frozen=True)
-class Batch:
-    """One panel of figure 2.
+class Batch(Config):
+    """One panel of figure 2."""
 
-    Attributes
-    ----------
-    n, p : int
-    pilot : int
-        Iterations by which a step size is judged: the one nearest to the certified optimum is the best.
-    iterations : int
-        Iterations drawn.
-    """
-
+    pattern = "n{n}-p{p}"
     n: int
     p: int
-    pilot: int = 30
-    iterations: int = 150
+    pilot: int = 30  # iterations by which a step size is judged: the one nearest to the certified optimum is the best
+    iterations: int = 150  # that are drawn
     step_sizes: tuple[float, ...] = STEP_SIZES
     seed: int = 0
-
-    @property
-    def label(self) -> str:
-        """Name of the run."""
-        return f"n{self.n}-p{self.p}"
 
 
 @dataclass
 class Curve:
     """What each iterate of a method is worth, and when it was there."""
 
-    time: list[float]
-    error: list[float]
-    distance: list[float]
+    truth: Array
+    target: Array
+    time: list[float] = field(default_factory=list)
+    error: list[float] = field(default_factory=list)
+    distance: list[float] = field(default_factory=list)
+
+    def add(self, spent: float, X: Array) -> None:
+        """Judge an iterate by the truth and by the optimum."""
+        self.time.append(spent)
+        self.error.append(distance(X, self.truth))
+        self.distance.append(distance(X, self.target))
 
 
 def run(config: Batch, report: Report) -> dict[str, Any]:
@@ -74,7 +69,7 @@ def run(config: Batch, report: Report) -> dict[str, Any]:
     steps: dict[str, float] = {}
     work = 2 * (len(config.step_sizes) * config.pilot + config.iterations)
     done = 0
-    for name, make in (("GradFPS", _gradfps), ("ADMM-FPS", _admm)):
+    for name, make in (("GradFPS", GradFps), ("ADMM-FPS", _admm)):
         pilots = {}
         for size in config.step_sizes:
             report(done / work, f"{name}, step size {size:g}")
@@ -88,11 +83,10 @@ def run(config: Batch, report: Report) -> dict[str, Any]:
     return {
         "n": config.n,
         "p": config.p,
-        "error_of_start": plain(distance(X0, given.sim.projection)),
-        "error_of_optimum": plain(distance(target, given.sim.projection)),
-        "gap_of_optimum": plain(optimum.verify(given.S).gap),
+        "error_of_optimum": distance(target, given.sim.projection),
+        "gap_of_optimum": optimum.verify(given.S).gap,
         "certified_time": plain(certified, 4),
-        "certified_error": plain(distance(sol.projection.toarray(), given.sim.projection)),
+        "certified_error": distance(sol.projection.toarray(), given.sim.projection),
         "step_sizes": steps,
         "monotone": {name: _monotone(curve) for name, curve in curves.items()},
         "per_iteration": {
@@ -102,25 +96,20 @@ def run(config: Batch, report: Report) -> dict[str, Any]:
     }
 
 
-def _gradfps(step_size: float) -> GradFps:
-    return GradFps(step_size=step_size)
-
-
 def _admm(step_size: float) -> Admm:
     """ADMM as published: a fixed penalty, no over-relaxation, a full eigendecomposition in every iteration."""
     return Admm(step_size=step_size, relax=1.0, eigen="full")
 
 
 def _drive(solver: GradFps | Admm, given: Draw, X0: Array, target: Array, iterations: int) -> Curve:
-    """Run a splitting method from X0 and judge each iterate by the truth and by the optimum.
+    """Run a splitting method from X0 and judge each iterate.
 
     The iterates are X_k of GradFPS and the sparse variable of ADMM. Only the iterations are timed. Large full
     eigendecompositions get all BLAS threads, which suits them; thin blocks get one, which suits those.
     """
     problem = Problem(given.S, given.d, L1(given.alpha))
-    truth = given.sim.projection
-    curve = Curve([0.0], [distance(X0, truth)], [distance(X0, target)])
-    spent = 0.0
+    curve, spent = Curve(given.sim.projection, target), 0.0
+    curve.add(spent, X0)
     with one_blas_thread(), all_blas_threads(problem.size) if isinstance(solver, Admm) else nullcontext():
         # Without a dual guess of its own ADMM would start from clip(S); the paper's start is X₀ and a zero multiplier.
         start = Start(rows=np.arange(problem.size), X=X0, U=np.zeros_like(X0))
@@ -130,16 +119,13 @@ def _drive(solver: GradFps | Admm, given: Draw, X0: Array, target: Array, iterat
             solver.step(problem, state, 1)
             spent += time.perf_counter() - began
             sparse = isinstance(solver, Admm)
-            X = state.split(problem)[0] if sparse else state.scale * 0.5 * (state.Z1 + state.Z2)
-            curve.time.append(spent)
-            curve.error.append(distance(X, truth))
-            curve.distance.append(distance(X, target))
+            curve.add(spent, state.split(problem)[0] if sparse else state.scale * 0.5 * (state.Z1 + state.Z2))
     return curve
 
 
 def _drive_auto(given: Draw, target: Array) -> Curve:
     """Run the default solver to 1e-4; one point for each of its rounds, the last one with its certificate."""
-    curve = Curve([], [], [])
+    curve = Curve(given.sim.projection, target)
     problem = Problem(given.S, given.d, L1(given.alpha))
     solver = ActiveSet()
     with one_blas_thread():
@@ -151,29 +137,25 @@ def _drive_auto(given: Draw, target: Array) -> Curve:
             solver.step(problem, state, solver.max_iter)
             spent += time.perf_counter() - began
             assert state.X is not None
-            X = state.X.matrix(problem.size).toarray()
-            curve.time.append(spent)
-            curve.error.append(distance(X, given.sim.projection))
-            curve.distance.append(distance(X, target))
+            curve.add(spent, state.X.matrix(problem.size).toarray())
             if state.pending:
                 return curve
 
 
 def _monotone(curve: Curve) -> dict[str, float]:
-    """Return how much of the error's movement is upwards, and the longest stretch that hardly moves.
+    """Return how much of the error's movement is upwards.
 
     The first iteration is left out: it goes from the common start to wherever the method's first map puts it.
     """
     steps = np.diff(curve.error[1:])
     moved = float(np.abs(steps).sum())
-    upward = float(steps[steps > 0.0].sum())
-    return {"upward": upward, "moved": moved, "share": upward / moved if moved > 0.0 else 0.0}
+    return {"share": float(steps[steps > 0.0].sum()) / moved if moved > 0.0 else 0.0}
 
 
 def _thinned(curve: Curve) -> dict[str, list[float]]:
     kept = few(len(curve.time))
     return {
         "time": plain([curve.time[k] for k in kept], 4),
-        "error": plain([curve.error[k] for k in kept]),
-        "distance": plain([curve.distance[k] for k in kept]),
+        "error": [curve.error[k] for k in kept],
+        "distance": [curve.distance[k] for k in kept],
     }

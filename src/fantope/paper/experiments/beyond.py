@@ -2,57 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fantope.paper.base import Report
+from fantope.paper.base import Config, Report
 from fantope.paper.experiments.abess_probe import probe_abess
-from fantope.paper.experiments.common import draw, few, plain, warm_up
+from fantope.paper.experiments.common import draw, few, warm_up
 from fantope.paper.experiments.recovery import compare
 from fantope.solvers import Record
 from fantope.solvers.solve import SOLVERS, Interrupted, solve_to_the_end
 
 
 @dataclass(frozen=True)
-class Beyond:
-    """One run: part "gap" (solvers against each other), "recovery" (against other libraries) or "abess".
+class Beyond(Config):
+    """One run: part "gap" (solvers against each other), "recovery" (against other libraries) or "abess"."""
 
-    Attributes
-    ----------
-    n, p : int
-    signal : tuple of float
-        Eigenvalues of the two sparse components; the noise reaches up to 2.
-    seconds : float
-        How long a solver may take, for part "gap".
-    tol : float
-        Relative gap that ends a solver earlier.
-    """
-
+    pattern = "{part}-n{n}-p{p}-s{signal[0]:g}-seed{seed}"
     part: str
     n: int
     p: int
-    signal: tuple[float, float] = (12.0, 6.0)
+    signal: tuple[float, float] = (12.0, 6.0)  # eigenvalues of the two sparse components; the noise reaches up to 2
     seed: int = 0
-    seconds: float = 20.0
-    tol: float = 1e-6
-
-    @property
-    def label(self) -> str:
-        """Name of the run."""
-        return f"{self.part}-n{self.n}-p{self.p}-s{self.signal[0]:g}-seed{self.seed}"
+    seconds: float = 20.0  # how long a solver may take, for part "gap"
+    tol: float = 1e-6  # relative gap that ends a solver earlier
 
 
 def run(config: Beyond, report: Report) -> dict[str, Any]:
     """Do one part."""
     warm_up(config.p)
-    parts: dict[str, Callable[[Beyond, Report], dict[str, Any]]] = {
-        "gap": _gaps,
-        "recovery": lambda config, report: compare(config.n, config.p, config.signal, config.seed, report),
-        "abess": lambda config, report: probe_abess(config.n, config.p, config.seed),
-    }
-    result: dict[str, Any] = plain(parts[config.part](config, report))
-    return result
+    if config.part == "gap":
+        return _gaps(config, report)
+    if config.part == "recovery":
+        return compare(config.n, config.p, config.signal, config.seed, report)
+    return probe_abess(config.n, config.p, config.seed)
 
 
 def _gaps(config: Beyond, report: Report) -> dict[str, Any]:
@@ -61,7 +43,6 @@ def _gaps(config: Beyond, report: Report) -> dict[str, Any]:
     curves = {}
     for k, solver in enumerate(SOLVERS):
         report(k / len(SOLVERS), solver)
-
         late = False
 
         def stop_late(record: Record) -> None:
@@ -79,8 +60,7 @@ def _gaps(config: Beyond, report: Report) -> dict[str, Any]:
             if not late:
                 raise  # by the user, not by the clock
             solution = stop.solution()
-        kept = few(len(solution.history), 150)
-        records = [solution.history[j] for j in kept]
+        records = [solution.history[j] for j in few(len(solution.history), 150)]
         curves[solver] = {
             "time": [record.time for record in records],
             "gap": [record.gap for record in records],

@@ -71,14 +71,9 @@ def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, A
                 "prior": estimation_error(sigma, s, p, config.n, delta, C, max(sol.n_iter, 1)).value,
             }
         )
-    unmet = [*C.unmet, *certified_error(lam, s, delta, 0.0, deviation).unmet]
     return {
-        "lambda": lam,
-        "deviation": deviation,
-        "delta": delta,
-        "s": s,
         "C": C.value,
-        "unmet": unmet,
+        "unmet": [*C.unmet, *certified_error(lam, s, delta, 0.0, deviation).unmet],
         "iterations": [t for t, _ in averages],
         "excess": excess,
         "infeasible": infeasible,
@@ -106,11 +101,11 @@ def _averages(given: Draw, lam: float, X0: Array, T: int) -> list[tuple[int, Arr
     return found
 
 
-def _penalised(given: Draw, lam: float, X: Array, mu: float | None = None) -> float:
-    """Return ℒ(X) of Corollary 1, with its μ or another."""
+def _penalised(given: Draw, lam: float, X: Array) -> float:
+    """Return ℒ(X) of Corollary 1."""
     S, d = given.S, given.d
     values = np.linalg.eigvalsh(X)
-    weights = PenaltyWeights.of(S, d, lam * len(S), "paper" if mu is None else mu)
+    weights = PenaltyWeights.of(S, d, lam * len(S), "paper")
     return float(
         lam * np.abs(X).sum() - np.vdot(S, X)
         + weights.trace * abs(float(values.sum()) - d)
@@ -124,27 +119,19 @@ def penalty_constant(config: Any, report: Report) -> dict[str, Any]:
     given = draw(config.n, config.p, config.seed, config.d)
     S, d, lam = given.S, given.d, given.alpha
     optimum = solve_to_the_end(S, d, lam, tol=1e-8)
-    constants = fps_constants(config.p, d, lam, float(np.linalg.norm(S)))
+    mu = fps_constants(config.p, d, lam, float(np.linalg.norm(S))).mu
     rows = []
     for k, factor in enumerate(FACTORS):
         report(k / len(FACTORS), f"μ = {factor:.1g} of the paper's")
-        X = _minimiser(given, factor * constants.mu, config.T)
+        X = _minimiser(given, factor * mu, config.T)
         rows.append(
             {
                 "factor": factor,
                 "infeasible": fantope_distance(X, d),
-                "value": _penalised(given, lam, X, factor * constants.mu) + optimum.objective,
                 "distance": distance(X, optimum.projection.toarray()),
-                "error": distance(X, given.sim.projection),
             }
         )
-    return {
-        "mu": constants.mu,
-        "objective": -optimum.objective,
-        "error_of_optimum": distance(optimum.projection.toarray(), given.sim.projection),
-        "rows": rows,
-        "unmet": list(constants.unmet),
-    }
+    return {"mu": mu, "rows": rows}
 
 
 def _minimiser(given: Draw, mu: float, T: int) -> Array:

@@ -41,7 +41,7 @@ def online_t(config: Any, report: Report) -> dict[str, Any]:
     norms = np.sum(sim.Z**2, axis=1)  # ‖z zᵀ‖_F
     alpha0 = math.sqrt(d / float(np.mean(norms**2)))
     kept = [t for t in few(T, 40) if t >= 4]
-    result: dict[str, Any] = {"alpha0": alpha0, "nu": nu, "lambda": lam, "samples": [t + 1 for t in kept]}
+    result: dict[str, Any] = {"samples": [t + 1 for t in kept]}
     for k, correction in enumerate(("paper", "clipped")):
         report(k / 2, f"correction as {'printed' if correction == 'paper' else 'clipped'}")
         learner = OnlineT(p, d, lam, step_size=alpha0, nu=nu, correction=correction)  # type: ignore[arg-type]
@@ -53,14 +53,11 @@ def online_t(config: Any, report: Report) -> dict[str, Any]:
     bounds = [online_t_regret(p, d, lam, nu, alpha0, norms[1 : t + 2]) for t in kept]
     moments = _moments(sim, np.random.default_rng(config.seed + 1))
     constants = online_t_constants(p, d, lam, nu, alpha0, norm_Sigma, moments, EPSILON)
-    bound = online_t_error(
-        constants, T, p, d, lam, len(sim.support), _gap(sim, d), nu, norm_Sigma,
-    )  # fmt: skip
+    bound = online_t_error(constants, T, p, d, lam, len(sim.support), _gap(sim, d), nu, norm_Sigma)
     return {
         **result,
         "regret_bound": [each.value for each in bounds],
         "error_bound": bound.value,
-        "constants": {name: getattr(constants, name) for name in ("C1", "C2", "C3", "C4", "D1", "D2", "D3")},
         "unmet": list(bound.unmet),
     }
 
@@ -87,7 +84,6 @@ def online_p(config: Any, report: Report) -> dict[str, Any]:
     # The same bound for the smallest λ that it is a statement for.
     wide = online_p_error(deviation * math.sqrt(T / math.log(p)), len(sim.support), p, d, _gap(sim, d), T)
     return {
-        "lambda": lam,
         "samples": [t + 1 for t in kept],
         "regret": [regrets[t] for t in kept],
         "regret_bound": [each.value for each in bounds],
@@ -126,9 +122,7 @@ def _moments(sim: Simulation, rng: np.random.Generator) -> SubExponential:
     # ‖zzᵀ − Σ‖² = ‖z‖⁴ − 2zᵀΣz + ‖Σ‖²
     form = np.einsum("ij,jk,ik->i", Z, sim.Sigma, Z, optimize=True)
     xi = np.sqrt(np.maximum(square**2 - 2.0 * form + float(np.sum(sim.Sigma**2)), 0.0))
-    mu1, sigma1, b1 = _parameters(xi)
-    mu2, sigma2, b2 = _parameters(square**2)
-    return SubExponential(mu1, sigma1, b1, mu2, sigma2, b2)
+    return SubExponential(*_parameters(xi), *_parameters(square**2))
 
 
 def _parameters(values: Array) -> tuple[float, float, float]:

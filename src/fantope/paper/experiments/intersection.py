@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from fantope.paper.base import Report
-from fantope.paper.experiments.common import distance, draw, plain
+from fantope.paper.base import Config, Report
+from fantope.paper.experiments.common import distance, draw
 from fantope.paper.intersection import Intersection, fps, incremental, nearest_correlation, splitting
 from fantope.problem.simplex import capped_simplex
 from fantope.solvers.solve import solve_to_the_end
@@ -21,30 +20,20 @@ SCALES = (1e-4, 1e-3, 1e-2, 0.1, 1.0)
 
 
 @dataclass(frozen=True)
-class Scheme:
+class Scheme(Config):
     """One check: part "theorem1", "fps" or "correlation"."""
 
+    pattern = "{part}-p{p}"
     part: str
     p: int
     d: int = 3
     draws: int = 200
     seed: int = 0
 
-    @property
-    def label(self) -> str:
-        """Name of the run."""
-        return f"{self.part}-p{self.p}"
-
 
 def run(config: Scheme, report: Report) -> dict[str, Any]:
     """Do one check."""
-    parts: dict[str, Callable[[Scheme, Report], dict[str, Any]]] = {
-        "theorem1": _theorem1,
-        "fps": _fps,
-        "correlation": _correlation,
-    }
-    result: dict[str, Any] = plain(parts[config.part](config, report))
-    return result
+    return {"theorem1": _theorem1, "fps": _fps, "correlation": _correlation}[config.part](config, report)
 
 
 def _project(X: Array, d: int) -> Array:
@@ -112,7 +101,7 @@ def _fps(config: Scheme, report: Report) -> dict[str, Any]:
                 "penalty": found.penalty,
             }
         )
-    return {"optimum": -optimum.objective, "gap": optimum.gap, "rows": rows}
+    return {"gap": optimum.gap, "rows": rows}
 
 
 def _correlation(config: Scheme, report: Report) -> dict[str, Any]:
@@ -153,10 +142,8 @@ def _nearest(problem: Intersection, A: Array, width: Array) -> dict[str, Any]:
     off = ~np.eye(len(A), dtype=bool)
     return {
         "iterations": found.n_iter,
-        "converged": found.converged,
         "objective": found.objective,
         "feasible_objective": problem.objective.value(X),
-        "penalty": found.penalty,
         "smallest_eigenvalue": float(np.linalg.eigvalsh(X)[0]),
         "largest_change": float(np.abs(X - A)[off].max()),
         "outside": float((np.abs(X - A) - width)[off].max()),

@@ -13,7 +13,7 @@ import numba
 from threadpoolctl import threadpool_limits
 
 from fantope.online import FollowTheLeader, OnlineP, RegretTracker, Stream
-from fantope.paper.base import Report
+from fantope.paper.base import Config, Report
 from fantope.paper.experiments.common import penalty, plain
 from fantope.simulation import simulate
 
@@ -24,26 +24,14 @@ _shared: list[Any] = []  # in a process of its own: the counters and the signal 
 
 
 @dataclass(frozen=True)
-class Regret:
-    """One repetition of figure 3.
+class Regret(Config):
+    """One repetition of figure 3."""
 
-    Attributes
-    ----------
-    p, T : int
-    seed : int
-    loosen : float
-        Factor on the theorem's tolerance of each subproblem of Online-P.
-    """
-
+    pattern = "p{p}-T{T}-seed{seed}"
     p: int = 400
     T: int = 100
     seed: int = 0
-    loosen: float = 1.0
-
-    @property
-    def label(self) -> str:
-        """Name of the run."""
-        return f"p{self.p}-T{self.T}-seed{self.seed}"
+    loosen: float = 1.0  # factor on the theorem's tolerance of each subproblem of Online-P
 
 
 def run(config: Regret, report: Report) -> dict[str, Any]:
@@ -59,13 +47,8 @@ def run(config: Regret, report: Report) -> dict[str, Any]:
         results = [_follow(config, k, counts, lambda: notify(counts)) for k in range(len(METHODS))]
     else:
         results = _side_by_side(config, notify)
-    curves, seconds, unmet = zip(*results, strict=True)
-    return {
-        "alpha": penalty(config.T, config.p),
-        "regret": dict(zip(METHODS, curves, strict=True)),
-        "seconds": dict(zip(METHODS, seconds, strict=True)),
-        "unmet": dict(zip(METHODS, unmet, strict=True)),
-    }
+    measured = zip(("regret", "seconds", "unmet"), zip(*results, strict=True), strict=True)
+    return {key: dict(zip(METHODS, values, strict=True)) for key, values in measured}
 
 
 def _follow(

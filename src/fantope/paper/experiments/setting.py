@@ -7,22 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from fantope.paper.base import Report
-from fantope.paper.experiments.common import plain
+from fantope.paper.base import Config, Report
 from fantope.simulation import simulate
 
 
 @dataclass(frozen=True)
-class Setting:
+class Setting(Config):
     """Parameters of figure 1."""
 
+    pattern = "p{p}"
     p: int = 100
     seed: int = 0
-
-    @property
-    def label(self) -> str:
-        """Name of the run."""
-        return f"p{self.p}"
 
 
 def run(config: Setting, report: Report) -> dict[str, Any]:
@@ -35,18 +30,13 @@ def run(config: Setting, report: Report) -> dict[str, Any]:
     within = [float(R[np.ix_(group == g, group == g)][off[np.ix_(group == g, group == g)]].mean()) for g in (0, 1)]
     signal = (group[:, None] == group) & (group[:, None] < len(sim.sizes))
     elsewhere = np.abs(R[off & ~signal])
-    top = np.sort(sim.eigenvalues)[::-1][:5]
-    result: dict[str, Any] = plain(
-        {
-            "sizes": list(sim.sizes),
-            "eigenvectors": sim.eigenvectors,
-            "eigenvalues": sim.eigenvalues,
-            "leading": top,
-            "nonzero": [int(np.count_nonzero(v)) for v in sim.loadings.T],
-            "within": within,
-            "elsewhere_mean": float(elsewhere.mean()),
-            "elsewhere_share_below": float((elsewhere < 0.3).mean()),
-            "orthogonality": float(np.abs(sim.eigenvectors.T @ sim.eigenvectors - np.eye(config.p)).max()),
-        }
-    )
-    return result
+    return {
+        "sizes": sim.sizes,
+        "eigenvectors": sim.eigenvectors,
+        "eigenvalues": sim.eigenvalues,
+        "leading": np.sort(sim.eigenvalues)[::-1][:5],
+        "nonzero": [int(np.count_nonzero(v)) for v in sim.loadings.T],
+        "within": within,
+        "elsewhere_mean": float(elsewhere.mean()),
+        "elsewhere_share_below": float((elsewhere < 0.3).mean()),
+    }

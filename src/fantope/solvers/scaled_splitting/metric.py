@@ -24,34 +24,16 @@ def norms_of(problem: Problem) -> L1SquaredLr:
 
 @dataclass
 class Warm:
-    """What one subproblem leaves for the next.
+    """What one subproblem leaves for the next."""
 
-    Attributes
-    ----------
-    Y, D : (p, p) arrays
-        The sparse iterate and a subgradient of the norms at it.
-    theta : float
-        Multiplier of the trace.
-    lift : (p, d) array
-        P: PPᵀ is the multiplier of X ⪯ I.
-    norm : float
-        ‖Y‖_{r,r}.
-    plain : int
-        For how many subproblems to come the plain metric is taken at once.
-    excess : float
-        How many times what X loses where Y is not zero the gap of Y, completed, was the last time.
-    step : float
-        ρ as a multiple of the median curvature.
-    """
-
-    Y: Array
+    Y: Array  # (p, p): the sparse iterate, and D a subgradient of the norms at it
     D: Array
-    theta: float
-    lift: Array
-    norm: float
-    plain: int = 0
-    excess: float = 1.5
-    step: float = Schedule.least_step
+    theta: float  # multiplier of the trace
+    lift: Array  # (p, d): P: PPᵀ is the multiplier of X ⪯ I
+    norm: float  # ‖Y‖_{r,r}
+    plain: int = 0  # for how many subproblems to come the plain metric is taken at once
+    excess: float = 1.5  # how many times what X loses where Y is not zero the gap of Y, completed, was the last time
+    step: float = Schedule.least_step  # ρ as a multiple of the median curvature
 
     @classmethod
     def cold(cls, problem: Problem) -> Warm:
@@ -66,23 +48,12 @@ class Warm:
 
 @dataclass(frozen=True)
 class Metric:
-    """ρ Σ (x_ij/(s_i s_j))², with s_i a power of the expected X_ii.
+    """ρ Σ (x_ij/(s_i s_j))², with s_i a power of the expected X_ii."""
 
-    Attributes
-    ----------
-    scale : (p,) array
-        The s_i.
-    units : (p, p) array
-        s sᵀ.
-    rho : float
-    expected : (p,) array
-        The X_ii that it was made for.
-    """
-
-    scale: Array
-    units: Array
+    scale: Array  # (p,): the s_i
+    units: Array  # (p, p): s sᵀ
     rho: float
-    expected: Array
+    expected: Array  # (p,): the X_ii that it was made for
 
     @classmethod
     def plain(cls, problem: Problem, schedule: Schedule) -> Metric:

@@ -1,0 +1,361 @@
+"""What the report's sections show, in order: findings, the choice of alpha, modules, labels, differences, gaps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from fantope.coexpression.report.words import (
+    LEVEL,
+    changes,
+    counted,
+    enumeration,
+    fixed,
+    gap,
+    missing,
+    plain,
+    short,
+    structure,
+    whole,
+)
+from fantope.coexpression.view import by_module, by_specificity, loadings
+
+if TYPE_CHECKING:
+    from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
+
+SHOWN = 16  # labels in one table; the file has them all
+MARGIN = "size"
+
+
+@dataclass(frozen=True)
+class About:
+    """The run behind a report."""
+
+    title: str  # what was analysed; the name of the data
+    command: str  # that makes the report again
+    created: str  # when, as text
+    inputs: Mapping[str, str] = field(default_factory=dict)  # SHA-256 of each input file by name
+    versions: Mapping[str, str] = field(default_factory=dict)  # of fantope and what it stands on
+    files: Mapping[str, str] = field(default_factory=dict)  # what each file beside the report holds, by name
+    simulated: bool = False  # whether the data are made up, which the report then says at its head
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: what of the frame, under which heading, in which form."""
+
+    key: str
+    title: str
+    form: Callable[[Any], str] | None = None  # how a number is written; None for text
+    hint: str = ""  # what the heading means, for a tooltip
+    wide: bool = False  # whether the cells hold sentences or lists
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Rows of a frame under headings, with a caption and a name that is unique in the report."""
+
+    frame: pd.DataFrame
+    columns: Sequence[Column]
+    caption: str
+    name: str
+
+    def rows(self) -> Iterator[list[tuple[Any, Column]]]:
+        """Yield each row as pairs of a value and its column."""
+        for row in self.frame[[column.key for column in self.columns]].itertuples(index=False, name=None):
+            yield list(zip(row, self.columns, strict=True))
+
+
+def exact(value: Any) -> str:
+    """Return a number for a script to sort by; nothing where there is none."""
+    return "" if missing(value) else f"{float(value):.6g}"
+
+
+def facts(result: Coexpression, about: About) -> list[str]:
+    """Return what stands under the title."""
+    sizes = [f"{counted(len(group.expression), 'sample')} {name}" for name, group in result.groups.items()]
+    if len(result.groups) == 1:
+        sizes = [counted(len(next(iter(result.groups.values())).expression), "sample")]
+    return [*sizes, f"{counted(len(result.gene_names), 'gene')} analysed", f"written {about.created}"]
+
+
+def findings(result: Coexpression) -> list[str]:
+    """Return the findings in a few sentences."""
+    d = result.parameters["n_components"]
+    active = [f"{counted(len(group.genes), 'gene')} in {name}" for name, group in result.groups.items()]
+    if len(result.groups) == 1:
+        active = [counted(len(next(iter(result.groups.values())).genes), "gene")]
+    sentences = [
+        f"Out of {whole(len(result.gene_names))} genes, {counted(d, 'sparse principal component')} "
+        f"use{'s' if d == 1 else ''} {enumeration(active)} (alpha = {result.alpha:g})."
+    ]
+    if len(result.groups) > 1:
+        only = [f"{whole(len(names))} only in {name}" for name, names in result.specific.items()]
+        sentences.append(f"{counted(len(result.common), 'gene')} are active in every group; {enumeration(only)}.")
+    for name, group in result.groups.items():
+        strongest = group.modules.sort_values("mean_correlation", ascending=False).iloc[0]
+        where = f" in {name}" if len(result.groups) > 1 else ""
+        sentences.append(
+            f"{counted(len(group.modules), 'module')}{where}; the tightest is {strongest['module']} "
+            f"({counted(int(strongest['n_genes']), 'gene')}, mean correlation "
+            f"{fixed(2)(strongest['mean_correlation'])}), led by {strongest['hubs']}."
+        )
+    for pair in result.differential:
+        sentences += [structure(pair), changes(pair)]
+    widest = max(float(group.solution.gap) for group in result.groups.values())
+    sentences.append(
+        f"Each of these solutions is certified over all {whole(len(result.gene_names))} genes: none can be "
+        f"improved by more than {short(100 * widest)}\u00a0% of its objective."
+    )
+    return sentences
+
+
+def selection(result: Coexpression) -> Table:
+    """Return every alpha with what the rule made of it."""
+    several = len(result.groups) > 1
+    frame = result.selection.sort_values("alpha")
+    outcomes = np.where(frame["chosen"], "chosen", np.where(frame["eligible"], "eligible", "outside the limits"))
+    columns = [Column("alpha", "alpha", plain)]
+    columns += [Column(f"n_{name}", f"genes, {name}" if several else "genes", whole) for name in result.groups]
+    if several:
+        columns.append(Column("overlap", "overlap", fixed(3), "Genes active in all groups over genes active in any"))
+    columns += [
+        Column(f"gap_{name}", f"gap, {name}" if several else "gap", gap, "Certified relative duality gap")
+        for name in result.groups
+    ]
+    columns.append(Column("state", "rule"))
+    return Table(frame.assign(state=outcomes), columns, "Every alpha that was solved", "selection-table")
+
+
+def modules(result: Coexpression) -> list[dict[str, Any]]:
+    """Return what is shown of each group."""
+    several = len(result.groups) > 1
+    return [
+        {
+            "name": group.name,
+            "n_genes": len(group.genes),
+            "description": _described(group),
+            "choice": _choice(group),
+            "table": _module_table(k, group, several),
+        }
+        for k, group in enumerate(result.groups.values())
+    ]
+
+
+def _module_table(number: int, group: GroupResult, several: bool) -> Table:
+    columns = [
+        Column("module", "module"),
+        Column("n_genes", "genes", whole),
+        Column("mean_correlation", "mean correlation", fixed(2), "Mean over all pairs of genes in the module"),
+        Column("explained_variance", "eigengene explains", fixed(2), "Share of the module’s variance"),
+        Column("hubs", "hub genes", wide=True),
+    ]
+    return Table(group.modules, columns, f"Modules of {group.name}" if several else "Modules", f"modules-{number}")
+
+
+def _described(group: GroupResult) -> str:
+    sizes = ", ".join(f"{row.module}: {row.n_genes} genes" for row in group.modules.itertuples())
+    return f"Correlation matrix of {group.name} ordered by module ({sizes}). Arrow keys move from cell to cell."
+
+
+def _choice(group: GroupResult) -> str:
+    """Return why there are as many modules as there are."""
+    if len(group.choice) < 2:
+        return f"The number of modules, {whole(len(group.modules))}, was given."
+    best = group.choice[group.choice["chosen"].astype(bool)].iloc[0]
+    rest = group.choice[~group.choice["chosen"].astype(bool)]
+    others = ", ".join(f"{k}: {score:.2f}" for k, score in zip(rest["k"], rest["silhouette"], strict=True))
+    return (
+        f"{int(best['k'])} modules were chosen because they separate the loadings best: mean silhouette "
+        f"{best['silhouette']:.2f} (others: {others})."
+    )
+
+
+def genes(result: Coexpression) -> Table:
+    """Return all active genes."""
+    several = len(result.groups) > 1
+    parts = [by_module(group.genes, most=None).assign(group=group.name) for group in result.groups.values()]
+    frame = pd.concat(parts, ignore_index=True)
+    frame["specific"] = ["only here" if value else "" for value in frame["specific"]]
+    d = loadings(frame).shape[1]
+    columns = [Column("gene", "gene"), Column("module", "module")]
+    if several:
+        columns.insert(1, Column("group", "group"))
+        columns.append(Column("specific", "group-specific", None, "Active in this group only"))
+    columns += [
+        Column("hub_rank", "hub rank", whole, "1 is the module’s strongest hub"),
+        Column("kme", "kME", fixed(3), "Correlation with the module’s eigengene"),
+        Column("leverage", "leverage", fixed(3), "Diagonal of the solution: how much of the subspace is this gene"),
+        *(Column(f"pc{k + 1}", f"PC{k + 1}", _loading, f"Loading on component {k + 1}") for k in range(d)),
+    ]
+    return Table(frame, columns, "Active genes", "genes")
+
+
+def _loading(value: float) -> str:
+    return "·" if value == 0 else fixed(3)(value) if abs(value) >= 5e-4 else short(value)
+
+
+def cross_tables(result: Coexpression) -> list[dict[str, Any]]:
+    """Return what is shown of each group and labelling."""
+    several = len(result.groups) > 1
+    return [
+        _part(cross, f"{cross.name}, modules of {name}" if several else cross.name, f"cross-{k}-{j}")
+        for k, (name, group) in enumerate(result.groups.items())
+        for j, cross in enumerate(group.cross_tables)
+    ]
+
+
+def _part(cross: CrossTable, title: str, name: str) -> dict[str, Any]:
+    inner = cross.counts.drop(index=MARGIN, columns=MARGIN)
+    filled = inner.loc[:, (inner > 0).any()]
+    # The labels that say most about some module: of many gene sets the large ones would say least.
+    shown = cross.p_values[filled.columns].min().sort_values(kind="stable").index[:SHOWN]
+    sizes = cross.counts[MARGIN].drop(MARGIN)
+    return {
+        "title": title,
+        "name": name,
+        "agreement": _agreement(cross),
+        "unknown": cross.unknown,
+        "hidden": filled.shape[1] - len(shown),
+        "labels": [(label, cross.counts.loc[MARGIN, label]) for label in shown],
+        "rows": [
+            (module, size, [_cell(inner[label].iloc[i], size, cross.p_values[label].iloc[i]) for label in shown])
+            for i, (module, size) in enumerate(sizes.items())
+        ],
+        "quality": _quality(cross, name),
+    }
+
+
+def _agreement(cross: CrossTable) -> str:
+    if math.isnan(cross.adjusted_rand):
+        return "A gene may have several of these labels, so there is no index of agreement as a whole."
+    return (
+        f"Adjusted Rand index {fixed(2)(cross.adjusted_rand)}: 1 would be the same partition, 0 what "
+        "chance gives; modules that divide one label among them lower it."
+    )
+
+
+def _cell(count: int, size: int, p: float) -> dict[str, float]:
+    """Return the genes that a module and a label have in common; the larger its share in per cent, the darker."""
+    return {"count": int(count), "share": round(100 * count / size) if size else 0, "p": float(p)}
+
+
+def _quality(cross: CrossTable, name: str) -> Table:
+    """Return each module beside the label that most of its genes carry."""
+    ours = cross.cohesion[cross.cohesion["method"] != cross.name].set_index("module")
+    theirs = cross.cohesion[cross.cohesion["method"] == cross.name].set_index("module")
+    frame = cross.purity.assign(
+        n_genes=ours["n_genes"].reindex(cross.purity["module"]).to_numpy(),
+        mean=ours["mean_correlation"].reindex(cross.purity["module"]).to_numpy(),
+        label_size=theirs["n_genes"].reindex(cross.purity["label"]).to_numpy(),
+        label_mean=theirs["mean_correlation"].reindex(cross.purity["label"]).to_numpy(),
+    )
+    columns = [
+        Column("module", "module"),
+        Column("n_genes", "genes", whole),
+        Column("mean", "mean r", fixed(2), "Mean correlation within the module"),
+        Column("label", "mostly"),
+        Column("purity", "purity", fixed(2), "Share of the module’s labelled genes that carry this label"),
+        Column("label_size", "its genes", whole, "Size of that label"),
+        Column("label_mean", "its mean r", fixed(2), "Mean correlation among all genes of that label"),
+    ]
+    return Table(frame, columns, "Each module beside the label that most of its genes carry", f"{name}-purity")
+
+
+def differential(result: Coexpression) -> list[dict[str, Any]]:
+    """Return what is shown of each pair of groups that was compared."""
+    return [_pair(k, pair, result) for k, pair in enumerate(result.differential)]
+
+
+def _pair(number: int, pair: Differential, result: Coexpression) -> dict[str, Any]:
+    shown = by_specificity(result, pair.first, pair.second)
+    leading = list(pair.leading_genes["gene"][:20])
+    return {
+        "first": pair.first,
+        "second": pair.second,
+        "verdict": f"{structure(pair)} {changes(pair)}",
+        "description": f"Correlation matrices of {len(shown)} genes in {pair.first} and in {pair.second}, "
+        "side by side. Arrow keys move from cell to cell.",
+        "n_shown": len(shown),
+        "specific": shown["specific_to"].any(),
+        "n_test": pair.n_test,
+        "unmatched": pair.modules["module"].astype(str).str.startswith("new ").any(),
+        "leading": leading if pair.p_value <= LEVEL else [],  # where a difference sits that was not found is no finding
+        "larger_in": pair.larger_in,
+        "modules": _tested_modules(number, pair),
+        "genes": _tested_genes(number, pair),
+    }
+
+
+def _tested_modules(number: int, pair: Differential) -> Table:
+    columns = [
+        Column("group", "module of"),
+        Column("module", "module"),
+        Column("n_genes", "genes", whole),
+        Column("mean_first", f"mean r, {pair.first}", fixed(2)),
+        Column("mean_second", f"mean r, {pair.second}", fixed(2)),
+        Column("change", "change", fixed(2)),
+        Column("p", "p", short),
+        Column("fdr", "FDR", short, "False discovery rate over the modules"),
+        Column("found_again", "found again", fixed(2),
+               "Overlap of the tested module with the whole group’s module of that name; 0: it has no counterpart"),
+    ]  # fmt: skip
+    return Table(pair.modules, columns, "Change of correlation within modules", f"pair-{number}-modules")
+
+
+def _tested_genes(number: int, pair: Differential) -> Table:
+    columns = [
+        Column("gene", "gene"),
+        Column("specific_to", "only in"),
+        Column("module", "module"),
+        Column("mean_first", f"mean r, {pair.first}", fixed(2), "Mean correlation with the other genes of its modules"),
+        Column("mean_second", f"mean r, {pair.second}", fixed(2)),
+        Column("change", "change", fixed(2)),
+        Column("p", "p", short),
+        Column("fdr", "FDR", short, "False discovery rate over the tested genes"),
+    ]
+    return Table(pair.genes, columns, "Change of each tested gene", f"pair-{number}-genes")
+
+
+def certificates(result: Coexpression) -> Table:
+    """Return the gap of each solution."""
+    rows = [
+        {
+            "group": name,
+            "alpha": solution.alpha,
+            "chosen": "chosen" if solution is group.solution else "",
+            "n_genes": len(solution.support),
+            "objective": solution.objective,
+            "bound": solution.dual_bound,
+            "gap": solution.gap,
+            "status": solution.status.name.lower().replace("_", " "),
+        }
+        for name, group in result.groups.items()
+        for solution in group.path
+    ]
+    columns = [
+        Column("group", "group"),
+        Column("alpha", "alpha", plain),
+        Column("chosen", ""),
+        Column("n_genes", "genes", whole),
+        Column("objective", "achieved", fixed(4), "The objective at the solution found"),
+        Column("bound", "upper bound", fixed(4), "No feasible solution can exceed this"),
+        Column("gap", "gap", gap),
+        Column("status", "status"),
+    ]
+    several = len(result.groups) > 1
+    return Table(pd.DataFrame(rows), columns if several else columns[1:], "Certified solutions", "certificates")
+
+
+def described(value: object) -> str:
+    """Return a parameter as text."""
+    if value is None:
+        return "–"
+    if isinstance(value, list | tuple):
+        return ", ".join(described(each) for each in value) or "–"
+    return f"{value:g}" if isinstance(value, float) else str(value)
