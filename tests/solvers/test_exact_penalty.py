@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fantope.eigen import Eigenspace
 from fantope.problem.simplex import capped_simplex
 from fantope.solvers.exact_penalty import PenaltyWeights, prox_f2_direct, prox_f2_iterative, soft_capped_simplex
-from problems import sample_covariance, spectrum
+from problems import orthogonal, sample_covariance, spectrum
 
 VALUES = st.lists(st.floats(-5, 5), min_size=1, max_size=12).map(np.array)
 WEIGHTS = st.floats(0.0, 3.0)
+SOFT = st.builds(PenaltyWeights, WEIGHTS, WEIGHTS, WEIGHTS, st.booleans())
 
 
 def matrix(vectors, values):
@@ -94,51 +96,77 @@ def test_constants_of_the_corollary():
     np.testing.assert_allclose(weights.below, mu * np.sqrt(p * (d + 1)))
     assert PenaltyWeights.of(S, d, alpha * p, 2.0).trace == pytest.approx(2.0 / np.sqrt(p))
     assert weights.scaled(0.5) == PenaltyWeights(0.5 * weights.above, 0.5 * weights.trace, 0.5 * weights.below)
+    published = PenaltyWeights.of(S, d, alpha * p, "paper", "published")
+    assert published == PenaltyWeights(weights.above, weights.trace, weights.above, each=True)
 
 
-def soft_objective(u, values, total, above, trace, below):
+def soft_objective(u, values, total, weights):
+    outside = np.sum if weights.each else np.max
     return (
-        above * max(u.max() - 1, 0)
-        + trace * abs(u.sum() - total)
-        + below * max(-u.min(), 0)
+        weights.above * outside(np.maximum(u - 1, 0))
+        + weights.trace * abs(u.sum() - total)
+        + weights.below * outside(np.maximum(-u, 0))
         + 0.5 * np.sum((u - values) ** 2)
     )
 
 
+@pytest.mark.parametrize("each", [False, True])
 @pytest.mark.parametrize("seed", range(25))
-def test_soft_penalties_against_a_convex_solver(seed):
+def test_soft_penalties_against_a_convex_solver(seed, each):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(1, 11))
     values = 2 * rng.standard_normal(n)
     total = int(rng.integers(1, n + 1))
-    above, trace, below = rng.uniform(0, 3, 3) * (rng.uniform(size=3) < 0.8)
+    weights = PenaltyWeights(*(rng.uniform(0, 3, 3) * (rng.uniform(size=3) < 0.8)), each)
     u = cp.Variable(n)
-    penalty = above * cp.pos(cp.max(u) - 1) + trace * cp.abs(cp.sum(u) - total) + below * cp.pos(-cp.min(u))
+    outside = cp.sum if each else cp.max
+    penalty = (
+        weights.above * outside(cp.pos(u - 1))
+        + weights.trace * cp.abs(cp.sum(u) - total)
+        + weights.below * outside(cp.pos(-u))
+    )
     problem = cp.Problem(cp.Minimize(penalty + 0.5 * cp.sum_squares(u - values)))
     problem.solve(solver="CLARABEL")
-    found = soft_capped_simplex(values, total, above, trace, below)
-    assert soft_objective(found, values, total, above, trace, below) <= problem.value + 1e-7
+    found = soft_capped_simplex(values, total, weights)
+    assert soft_objective(found, values, total, weights) <= problem.value + 1e-7
     np.testing.assert_allclose(found, u.value, atol=1e-4)
 
 
-@given(values=VALUES, total=st.integers(1, 5), above=WEIGHTS, trace=WEIGHTS, below=WEIGHTS, seed=st.integers(0, 99))
-def test_soft_penalties_no_better_point_nearby(values, total, above, trace, below, seed):
-    found = soft_capped_simplex(values, total, above, trace, below)
-    best = soft_objective(found, values, total, above, trace, below)
+@given(values=VALUES, total=st.integers(1, 5), weights=SOFT, seed=st.integers(0, 99))
+def test_soft_penalties_no_better_point_nearby(values, total, weights, seed):
+    found = soft_capped_simplex(values, total, weights)
+    best = soft_objective(found, values, total, weights)
     rng = np.random.default_rng(seed)
     for size in (1e-3, 0.1, 1.0):
         for _ in range(10):
             other = found + size * rng.standard_normal(len(values))
-            assert best <= soft_objective(other, values, total, above, trace, below) + 1e-10
+            assert best <= soft_objective(other, values, total, weights) + 1e-10
 
 
-@given(values=VALUES)
-def test_large_weights_give_the_projection(values):
+@given(values=VALUES, each=st.booleans())
+def test_large_weights_give_the_projection(values, each):
     total = (len(values) + 1) // 2
-    soft = soft_capped_simplex(values, total, 1e3, 1e3, 1e3)
+    soft = soft_capped_simplex(values, total, PenaltyWeights(1e3, 1e3, 1e3, each))
     np.testing.assert_allclose(soft, capped_simplex(values, total), atol=1e-9)
 
 
-def test_zero_weights_change_nothing():
+@pytest.mark.parametrize("each", [False, True])
+def test_zero_weights_change_nothing(each):
     values = np.array([3.0, -1.0, 0.5])
-    np.testing.assert_allclose(soft_capped_simplex(values, 1, 0.0, 0.0, 0.0), values)
+    np.testing.assert_allclose(soft_capped_simplex(values, 1, PenaltyWeights(0.0, 0.0, 0.0, each)), values)
+
+
+@pytest.mark.parametrize("trace", [0.05, 0.4, 5.0])
+@pytest.mark.parametrize("each", [False, True])
+def test_few_eigenpairs_are_enough(each, trace):
+    """Only eigenvalues above the shift are computed, from a warm start, and the rest is known to become 0."""
+    rng = np.random.default_rng(4)
+    p, d = 300, 3
+    Q = orthogonal(rng, p)
+    values = np.concatenate([[2.5, 1.4, 1.2, 0.7], rng.uniform(-0.3, 0.04, p - 4)])
+    weights = PenaltyWeights(8.0, trace, 1e4, each)
+    space = Eigenspace(Q[:, :6].T + 0.1 * rng.standard_normal((6, p)))
+    vectors, u = prox_f2_direct((Q * values) @ Q.T, d, weights, space, tol=1e-9)
+    assert len(u) <= 4
+    wanted = soft_capped_simplex(values, d, weights)
+    np.testing.assert_allclose(matrix(vectors, u), (Q * wanted) @ Q.T, atol=1e-7)

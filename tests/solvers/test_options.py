@@ -34,6 +34,7 @@ def test_objects_do_what_names_do(solver):
         {"prox": "direct"},
         {"prox": "direct", "mu": "paper"},
         {"prox": "direct", "mu": 50.0},
+        {"mu": 50.0, "form": "corollary"},
         {"output": "last"},
         {"step_size": 0.2},
     ],
@@ -81,6 +82,7 @@ def test_gradfps_with_a_small_mu_is_still_certified():
     ("options", "message"),
     [
         ({"prox": "exact"}, "prox must be 'direct' or 'iterative', got 'exact'"),
+        ({"form": "sum"}, "form must be 'published' or 'corollary', got 'sum'"),
         ({"output": "best"}, "output must be 'last' or 'average', got 'best'"),
         ({"prox": "iterative"}, "prox='iterative' needs a finite mu: pass a number, or mu='paper'"),
     ],

@@ -2,7 +2,8 @@
 
     X ← P_𝒳((Z₁ + Z₂)/2),   Z_i ← Z_i − X + prox_{αf_i}(2X − Z_i),   i = 1, 2,
 
-with f₁ = Ω, f₂ = −⟨S, ·⟩ + μ(penalties for leaving the Fantope), 𝒳 the ball ‖X‖_F ≤ √d.
+with f₁ = Ω, f₂ = −⟨S, ·⟩ + μ(penalties for leaving the Fantope), 𝒳 the ball ‖X‖_F ≤ √d. The answer is the sparse
+iterate y = prox_{αf₁}(2X − Z₁), not X.
 
 With v = 2X − Z₁ and y = prox_{αf₁}(v), U = (v − y)/α is in the dual box at every iteration, for nothing.
 """
@@ -21,7 +22,7 @@ from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.candidates import primal_candidate
-from fantope.solvers.exact_penalty import PenaltyWeights, prox_f2_direct, prox_f2_iterative
+from fantope.solvers.exact_penalty import Form, PenaltyWeights, prox_f2_direct, prox_f2_iterative
 from fantope.solvers.spectral import due_for_balance, spectral_start
 from fantope.typing import Array
 
@@ -57,6 +58,9 @@ class GradFps:
     mu : float, "paper" or None
         Weight of the penalties. None is the limit of large μ, in which prox f₂ is a Fantope projection; "paper" is
         the constant of Corollary 1, which is large enough to be exact and far larger than needed.
+    form : "published" or "corollary"
+        What the penalties are (:mod:`fantope.solvers.exact_penalty`): each eigenvalue outside [0, 1] pays, as in the
+        published code, or the two outermost ones, with the constants of Corollary 1. The iterative prox is of that.
     output : "last" or "average"
         Certify and return the last iterate (sparse, closer to the optimum), or the ergodic average X̂ of the theorem.
     prox_iter : int
@@ -66,6 +70,7 @@ class GradFps:
     step_size: float | None = None
     prox: Literal["direct", "iterative"] = "direct"
     mu: float | Literal["paper"] | None = None
+    form: Form = "published"
     output: Literal["last", "average"] = "last"
     prox_iter: int = 50
     name: str = "gradfps"
@@ -75,6 +80,8 @@ class GradFps:
     def __post_init__(self) -> None:
         if self.prox not in ("direct", "iterative"):
             raise ValueError(f"prox must be 'direct' or 'iterative', got {self.prox!r}.")
+        if self.form not in ("published", "corollary"):
+            raise ValueError(f"form must be 'published' or 'corollary', got {self.form!r}.")
         if self.output not in ("last", "average"):
             raise ValueError(f"output must be 'last' or 'average', got {self.output!r}.")
         if self.prox == "iterative" and self.mu is None:
@@ -124,9 +131,10 @@ class GradFps:
         if self.mu is None:
             return project(state.G, problem.n_components, state.space, state.accuracy)
         slope = problem.box.norm(problem.size)
-        penalty = PenaltyWeights.of(problem.S, problem.n_components, slope, self.mu).scaled(state.step_size)
+        form: Form = self.form if self.prox == "direct" else "corollary"  # two eigenpairs are no subgradient of a sum
+        penalty = PenaltyWeights.of(problem.S, problem.n_components, slope, self.mu, form).scaled(state.step_size)
         if self.prox == "direct":
-            return prox_f2_direct(state.G, problem.n_components, penalty)
+            return prox_f2_direct(state.G, problem.n_components, penalty, state.space, state.accuracy)
         return prox_f2_iterative(state.G, problem.n_components, penalty, self.prox_iter)
 
     def _balance(self, state: GradFpsState, primal: float, dual: float) -> None:
@@ -153,8 +161,8 @@ class GradFps:
         if self.output == "average" and state.iteration:
             found = problem.repair(state.average, state.space.basis)
         else:
-            # With a finite mu the projected half is not quite in the Fantope.
-            exact = self.mu is None
+            # With a finite mu the projected half need not be in the Fantope.
+            exact = self.mu is None or _feasible(state.weights, problem.n_components)
             found = primal_candidate(
                 problem, G, state.space.basis, state.vectors if exact else None, state.weights if exact else None
             )
@@ -169,3 +177,10 @@ class GradFps:
         np.add(state.Z1, state.Z2, out=state.G)
         np.multiply(state.G, state.scale, out=state.G)
         np.subtract(state.G, state.Z1, out=state.G)
+
+
+def _feasible(weights: Array | None, n_components: int) -> bool:
+    """Whether a matrix with these eigenvalues, and zeros, is in the Fantope."""
+    return weights is not None and bool(
+        abs(float(weights.sum()) - n_components) <= 1e-12 and weights.min() >= 0.0 and weights.max() <= 1.0
+    )

@@ -88,7 +88,7 @@ def _case(given: Draw, config: Any, lam: float, deviation: float) -> dict[str, A
 def _averages(given: Draw, lam: float, X0: Array, T: int) -> list[tuple[int, Array]]:
     """Return the ergodic averages X̂_t of Algorithm 1 at a few t."""
     problem = Problem(given.S, given.d, L1(lam))
-    solver = GradFps(step_size=STEP_SIZE, mu="paper", output="average")
+    solver = GradFps(step_size=STEP_SIZE, mu="paper", form="corollary", output="average")
     wanted = {k + 1 for k in few(T, 40)}
     found = []
     with one_blas_thread():
@@ -136,7 +136,7 @@ def penalty_constant(config: Any, report: Report) -> dict[str, Any]:
 
 def _minimiser(given: Draw, mu: float, T: int) -> Array:
     problem = Problem(given.S, given.d, L1(given.alpha))
-    solver = GradFps(step_size=STEP_SIZE, mu=mu)
+    solver = GradFps(step_size=STEP_SIZE, mu=mu, form="corollary")
     with one_blas_thread():
         state = solver.init(problem, None, 1e-12)
         for _ in range(T):
