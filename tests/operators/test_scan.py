@@ -120,7 +120,7 @@ def test_largest_entry_among_near_ties(monkeypatch):
 
 def test_reducing_a_tile():
     values = np.array([[0.9, 0.2, 0.8], [0.1, 0.7, 0.6]])
-    tile = Tile(values, np.array([3, 5]), np.array([10, 11, 12]), np.ones(2), np.ones(3), 0.15, False, threads=False)
+    tile = Tile(values, np.array([3, 5]), np.array([10, 11, 12]), np.ones(2), np.ones(3), 0.15, False)
     rows, cols, bounds = forest(tile, 0.5)
     assert set(zip(rows, cols, strict=True)) == {(3, 10), (3, 12), (5, 11), (5, 12)}
     np.testing.assert_allclose(sorted(bounds), [0.75, 0.85, 0.95, 1.05])

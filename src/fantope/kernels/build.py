@@ -19,8 +19,18 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def build(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile ``function`` twice; a call goes to the parallel build if its first argument has many rows."""
-    return parallel_from(PARALLEL_FROM)(function)
+    """Compile ``function`` twice; a call goes to the parallel build if its first argument has many rows.
+
+    It may return sums for each row, which are added up here: in the kernel that would take a second to compile.
+    """
+    compiled = parallel_from(PARALLEL_FROM)(function)
+
+    def kernel(*args: Any) -> Any:
+        sums = compiled(*args)
+        return None if sums is None else sums.sum(axis=0)
+
+    kernel.__doc__ = function.__doc__
+    return kernel
 
 
 def parallel_from(length: int, *, fast: bool = True) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

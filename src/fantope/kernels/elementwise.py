@@ -15,6 +15,9 @@ from numba import prange
 
 from fantope.kernels.build import build
 from fantope.kernels.entry import at
+from fantope.typing import Array
+
+STRIP = 256  # rows of X built at a time
 
 
 @build
@@ -52,7 +55,7 @@ def admm_pass(Z, S, G, vectors, weights, limits, inverse_rho, relax):  # type: i
         sums[i, 1] = dual
         sums[i, 2] = multiplier
         sums[i, 3] = slack
-    return sums.sum(axis=0)
+    return sums
 
 
 @build
@@ -70,13 +73,10 @@ def admm_rescale(Z, S, G, limits, inverse_rho, factor):  # type: ignore[no-untyp
             G[i, j] = y - w + inverse_rho / factor * S[i, j]
 
 
-@build
-def box_part(A, limits, factor, out):  # type: ignore[no-untyped-def]
+def box_part(A: Array, limits: float | Array, factor: float, out: Array) -> None:
     """Write clip(A, ±factor·limits)."""
-    for i in prange(A.shape[0]):
-        for j in range(A.shape[1]):
-            threshold = at(limits, i, j) * factor
-            out[i, j] = min(max(A[i, j], -threshold), threshold)
+    threshold = factor * limits
+    np.clip(A, -threshold, threshold, out=out)
 
 
 @build
@@ -115,7 +115,7 @@ def gradfps_pass(Z1, Z2, scale, vectors, weights, limits, step):  # type: ignore
         sums[i, 1] = change
         sums[i, 2] = norm
         sums[i, 3] = spread
-    return sums.sum(axis=0)
+    return sums
 
 
 @build
@@ -134,32 +134,23 @@ def gradfps_target(Z1, Z2, S, G, average, scale, step, weight):  # type: ignore[
                 average[i, j] += weight * (x - average[i, j])
 
 
-@build
-def objective_terms(S, vectors, weights, limits):  # type: ignore[no-untyped-def]
+def objective_terms(S: Array, vectors: Array, weights: Array, limits: float | Array) -> Array:
     """Return ``[⟨S, X⟩, Σ limits_ij|X_ij|, ‖X‖²]`` of X = Σ weights_a v_a v_aᵀ without forming X.
 
     The first two are over the entries with finite limits, the third over the others.
     """
-    m = S.shape[0]
-    sums = np.zeros((m, 3))
-    for i in prange(m):
-        row = np.zeros(m)
-        for a in range(weights.shape[0]):
-            c = weights[a] * vectors[a, i]
-            for j in range(m):
-                row[j] += c * vectors[a, j]
-        inner = norm = forbidden = 0.0
-        for j in range(m):
-            limit = at(limits, i, j)
-            if limit < np.inf:
-                inner += S[i, j] * row[j]
-                norm += limit * abs(row[j])
-            else:
-                forbidden += row[j] * row[j]
-        sums[i, 0] = inner
-        sums[i, 1] = norm
-        sums[i, 2] = forbidden
-    return sums.sum(axis=0)
+    sums = np.zeros(3)
+    for i in range(0, len(S), STRIP):
+        rows = slice(i, i + STRIP)
+        X = (vectors[:, rows].T * weights) @ vectors
+        if isinstance(limits, float):
+            sums[:2] += np.vdot(S[rows], X), limits * np.abs(X).sum()
+            continue
+        finite = np.isfinite(limits[rows])
+        inside = np.where(finite, X, 0.0)
+        norm = (np.where(finite, limits[rows], 0.0) * np.abs(inside)).sum()
+        sums += np.vdot(S[rows], inside), norm, np.square(X[~finite]).sum()
+    return sums
 
 
 @build

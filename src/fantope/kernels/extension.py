@@ -1,116 +1,20 @@
-"""The dual rows of variables outside the active set (math: docs/guarantees.md, "Extending a dual point")."""
+"""The dual rows of variables outside the active set (math: docs/guarantees.md, "Extending a dual point").
+
+All rows at once, by products of matrices: up to twice as fast as a compiled loop over rows, which took 10 s to compile.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
 
-from fantope.kernels.entry import at
+from fantope.typing import AnyArray, Array
 
 NEWTON_STEPS = 50  # a handful is usual: the function is piecewise quadratic, and Newton ends where its piece does
 SEARCH_STEPS = 40
+AT_ONCE = 2**18  # entries of S in work at a time
 
 
-@njit(cache=True, nogil=True)
-def _residual(s, clipped, V, limits, b, ridge, y, F):  # type: ignore[no-untyped-def]
-    """F = Vᵀ(u(y) − s) + ridge·y with u(y) = clip(clipped + Vy) to row ``b`` of the box; returns its largest entry."""
-    k = V.shape[1]
-    for a in range(k):
-        F[a] = ridge * y[a]
-    for i in range(s.shape[0]):
-        z = clipped[i]
-        for a in range(k):
-            z += V[i, a] * y[a]
-        limit = at(limits, b, i)
-        u = min(max(z, -limit), limit) - s[i]
-        for a in range(k):
-            F[a] += V[i, a] * u
-    largest = 0.0
-    for a in range(k):
-        largest = max(largest, abs(F[a]))
-    return largest
-
-
-@njit(cache=True, nogil=True)
-def _newton_direction(clipped, V, limits, b, ridge, y, F, H, direction):  # type: ignore[no-untyped-def]
-    """Solve H·direction = F, H = ridge·I + Σ v_i v_iᵀ over the entries of u that can move."""
-    k = V.shape[1]
-    for a in range(k):
-        for c in range(k):
-            H[a, c] = ridge if a == c else 0.0
-    for i in range(clipped.shape[0]):
-        z = clipped[i]
-        for a in range(k):
-            z += V[i, a] * y[a]
-        limit = at(limits, b, i)
-        if -limit <= z <= limit:  # the edge counts as free: at the start every entry of s outside the box is there
-            for a in range(k):
-                for c in range(a + 1):
-                    H[a, c] += V[i, a] * V[i, c]
-    for a in range(k):  # Cholesky in place, then two triangular solves: k is the rank of X, a few
-        for c in range(a + 1):
-            t = H[a, c]
-            for q in range(c):
-                t -= H[a, q] * H[c, q]
-            if a == c:
-                H[a, a] = np.sqrt(max(t, 1e-300))
-            else:
-                H[a, c] = t / H[c, c]
-    for a in range(k):
-        t = F[a]
-        for q in range(a):
-            t -= H[a, q] * direction[q]
-        direction[a] = t / H[a, a]
-    for a in range(k - 1, -1, -1):
-        t = direction[a]
-        for q in range(a + 1, k):
-            t -= H[q, a] * direction[q]
-        direction[a] = t / H[a, a]
-
-
-@njit(cache=True, nogil=True)
-def _solve_row(s, clipped, V, limits, b, ridge):  # type: ignore[no-untyped-def]
-    """Return y with Vᵀ(u(y) − s) + ridge·y = 0: the gradient of a convex function, so a line search makes it safe."""
-    k = V.shape[1]
-    y, trial, F, F_trial, direction = np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k), np.zeros(k)
-    H = np.zeros((k, k))
-    scale = 0.0
-    for i in range(s.shape[0]):
-        scale = max(scale, abs(s[i]))
-        if at(limits, b, i) < np.inf:
-            scale = max(scale, at(limits, b, i))
-    size = _residual(s, clipped, V, limits, b, ridge, y, F)
-    for _ in range(NEWTON_STEPS):
-        if size <= 1e-11 * scale:
-            break
-        _newton_direction(clipped, V, limits, b, ridge, y, F, H, direction)
-        slope = 0.0
-        for a in range(k):
-            slope += direction[a] * F[a]
-        # Along −direction the slope rises from −slope; take the first point found where it is nearly flat or still
-        # falling at the full step. Where H is almost singular the full step is far too long: shrink by tenths first.
-        low, high, t = 0.0, np.inf, 1.0
-        for _search in range(SEARCH_STEPS):
-            for a in range(k):
-                trial[a] = y[a] - t * direction[a]
-            size = _residual(s, clipped, V, limits, b, ridge, trial, F_trial)
-            found = 0.0
-            for a in range(k):
-                found += direction[a] * F_trial[a]
-            if abs(found) <= 0.5 * slope or (found > 0.0 and high == np.inf):
-                break
-            if found > 0.0:
-                low = t
-            else:
-                high = t
-            t = 0.1 * high if low == 0.0 else 0.5 * (low + high)
-        y[:] = trial
-        F[:] = F_trial
-    return y
-
-
-@njit(cache=True, nogil=True, parallel=True)
-def extend_dual(S_rows, V, limits, ridge, slack, coupling):  # type: ignore[no-untyped-def]
+def extend_dual(S_rows: Array, V: Array, limits: float | Array, ridge: float, slack: Array, coupling: Array) -> None:
     """For each row s of ``S_rows`` find u in the box ±limits near clip(s) with Vᵀu ≈ Vᵀs; write s − u.
 
     ``limits`` is a number, or an array of the shape of ``S_rows``.
@@ -118,20 +22,97 @@ def extend_dual(S_rows, V, limits, ridge, slack, coupling):  # type: ignore[no-u
     u = clip(clip(s) + Vy) with Vᵀ(u − s) + ridge·y = 0, which a semismooth Newton iteration with a line search solves.
     ``slack`` receives s − u and ``coupling`` the norm of Vᵀ(s − u), zero where the row is feasible.
     """
-    n, m = S_rows.shape
     k = V.shape[1]
-    for b in prange(n):
-        s = S_rows[b]
-        clipped = np.empty(m)
-        for i in range(m):
-            clipped[i] = min(max(s[i], -at(limits, b, i)), at(limits, b, i))
-        y = _solve_row(s, clipped, V, limits, b, ridge)
-        total = np.zeros(k)
-        for i in range(m):
-            z = clipped[i]
-            for a in range(k):
-                z += V[i, a] * y[a]
-            slack[b, i] = s[i] - min(max(z, -at(limits, b, i)), at(limits, b, i))
-            for a in range(k):
-                total[a] += V[i, a] * slack[b, i]
-        coupling[b] = np.sqrt((total * total).sum())
+    first, second = np.tril_indices(k)
+    products = V[:, first] * V[:, second]
+    step = max(AT_ONCE // max(len(V), 1), 1)
+    for start in range(0, len(S_rows), step):
+        rows = slice(start, start + step)
+        row = _Rows(S_rows[rows], V, limits if isinstance(limits, float) else limits[rows], ridge)
+        u = row.dual(_solve(row, products, first, second))
+        np.subtract(row.s, u, out=slack[rows])
+        coupling[rows] = np.linalg.norm(slack[rows] @ V, axis=1)
+
+
+class _Rows:
+    """F(y) = Vᵀ(u(y) − s) + ridge·y for several rows s, with u(y) = clip(clip(s) + Vy)."""
+
+    def __init__(self, s: Array, V: Array, limits: float | Array, ridge: float, clipped: Array | None = None) -> None:
+        self.s, self.V, self.limits, self.ridge = s, V, limits, ridge
+        self.clipped = np.clip(s, np.negative(limits), limits) if clipped is None else clipped
+
+    def take(self, chosen: AnyArray) -> _Rows:
+        """Return some of the rows."""
+        limits = self.limits if isinstance(self.limits, float) else self.limits[chosen]
+        return _Rows(self.s[chosen], self.V, limits, self.ridge, self.clipped[chosen])
+
+    def scale(self) -> Array:
+        """Return the largest number in each row, infinite limits aside."""
+        limits = np.where(np.isinf(self.limits), 0.0, self.limits)
+        return np.asarray(np.maximum(np.abs(self.s), limits).max(axis=1, initial=0.0))
+
+    def dual(self, y: Array) -> Array:
+        """Return u(y)."""
+        z = y @ self.V.T
+        z += self.clipped
+        return np.clip(z, np.negative(self.limits), self.limits, out=z)
+
+    def residual(self, y: Array) -> Array:
+        """Return F(y)."""
+        u = self.dual(y)
+        u -= self.s
+        return np.asarray(u @ self.V + self.ridge * y)
+
+    def free(self, y: Array) -> Array:
+        """Return 1 where u can move: the edge counts, at the start every entry of s outside the box is there."""
+        z = y @ self.V.T
+        z += self.clipped
+        return np.asarray(np.abs(z, out=z) <= self.limits, dtype=np.float64)
+
+
+def _solve(row: _Rows, products: Array, first: AnyArray, second: AnyArray) -> Array:
+    """Return y with F(y) = 0: the gradient of a convex function, so a line search makes it safe."""
+    k = row.V.shape[1]
+    y = np.zeros((len(row.s), k))
+    F = row.residual(y)
+    left = np.arange(len(y))
+    small = 1e-11 * row.scale()
+    H = np.empty((len(y), k, k))
+    for _ in range(NEWTON_STEPS):
+        going = np.abs(F).max(axis=1, initial=0.0) > small[left]
+        if not going.any():
+            break
+        if not going.all():
+            left, F, row = left[going], F[going], row.take(going)
+        H = H[: len(left)]
+        H[:, first, second] = H[:, second, first] = row.free(y[left]) @ products
+        H[:, range(k), range(k)] += row.ridge
+        direction = np.asarray(np.linalg.solve(H, F[:, :, None])[:, :, 0], dtype=np.float64)
+        y[left], F = _search(row, y[left], F, direction)
+    return y
+
+
+def _search(row: _Rows, y: Array, F: Array, direction: Array) -> tuple[Array, Array]:
+    """Return y − t·direction and F there, t such that the slope along it is nearly flat or still falling at t = 1.
+
+    Where H is almost singular the full step is far too long: it is shrunk by tenths first.
+    """
+    slope = (direction * F).sum(axis=1)
+    trial = y - direction
+    found = row.residual(trial)
+    steep = (direction * found).sum(axis=1)
+    left = np.flatnonzero((np.abs(steep) > 0.5 * slope) & (steep <= 0.0))
+    low, high, t = np.zeros(len(y)), np.full(len(y), np.inf), np.ones(len(y))
+    steep = steep[left]
+    for _ in range(SEARCH_STEPS - 1):
+        if not len(left):
+            break
+        ahead = steep > 0.0
+        low[left[ahead]], high[left[~ahead]] = t[left[ahead]], t[left[~ahead]]
+        t[left] = np.where(low[left] == 0.0, 0.1 * high[left], 0.5 * (low[left] + high[left]))
+        trial[left] = y[left] - t[left, None] * direction[left]
+        found[left] = row.take(left).residual(trial[left])
+        steep = (direction[left] * found[left]).sum(axis=1)
+        off = np.abs(steep) > 0.5 * slope[left]
+        left, steep = left[off], steep[off]
+    return trial, found

@@ -1,21 +1,17 @@
-"""The passes of a splitting method between decompositions, over lower triangles: half the memory of whole arrays."""
+"""The passes of a splitting method with few decompositions, over lower triangles: half the memory of whole arrays.
+
+What is done in every iteration is compiled. What is done once for each decomposition, whose cost is far above that of
+any pass, is not: a fresh install has less to compile before its first answer.
+"""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from fantope.kernels.build import build
 from fantope.kernels.entry import at
-
-
-@njit(cache=True, nogil=True)
-def short_and_long(m):  # type: ignore[no-untyped-def]
-    """Return the rows of a triangle in an order in which any two neighbours have as much work as any other two."""
-    order = np.empty(m, np.int64)
-    for k in range(m):
-        order[k] = k // 2 if k % 2 == 0 else m - 1 - k // 2
-    return order
+from fantope.typing import AnyArray, Array
 
 
 @build
@@ -26,9 +22,8 @@ def near_pass(Z, base, X, limits, inverse_rho, relax, change):  # type: ignore[n
     """
     m = Z.shape[0]
     sums = np.zeros((m, 3))
-    order = short_and_long(m)
     for h in prange(m):
-        i = order[h]
+        i = h // 2 if h % 2 == 0 else m - 1 - h // 2  # short and long rows by turns: equal work for each thread
         primal = dual = multiplier = 0.0
         for j in range(i + 1):
             z = Z[i, j]
@@ -48,65 +43,35 @@ def near_pass(Z, base, X, limits, inverse_rho, relax, change):  # type: ignore[n
         sums[i, 0] = primal
         sums[i, 1] = dual
         sums[i, 2] = multiplier
-    return sums.sum(axis=0)
+    return sums
 
 
-@build
-def target(Z, S, G, limits, inverse_rho):  # type: ignore[no-untyped-def]
+def target(Z: Array, S: Array, G: Array, limits: float | Array, inverse_rho: float) -> float:
     """Write G = Y − W + S/ρ, what is projected next; return ‖S/ρ − W‖²."""
-    m = Z.shape[0]
-    sums = np.zeros(m)
-    order = short_and_long(m)
-    for h in prange(m):
-        i = order[h]
-        slack = 0.0
-        for j in range(i + 1):
-            z = Z[i, j]
-            threshold = at(limits, i, j) * inverse_rho
-            w = min(max(z, -threshold), threshold)
-            free = inverse_rho * S[i, j] - w
-            G[i, j] = z - w + free
-            slack += (2.0 if j < i else 1.0) * free * free
-        sums[i] = slack
-    return sums.sum()
+    threshold = inverse_rho * limits
+    W = np.clip(Z, -threshold, threshold)
+    free = np.tril(inverse_rho * S - W)
+    np.add(np.subtract(Z, W, out=W), free, out=G)
+    return float(2.0 * np.vdot(free, free) - np.square(free.diagonal()).sum())
 
 
-@build
-def value_below(S, X, limits):  # type: ignore[no-untyped-def]
+def value_below(S: Array, X: AnyArray, limits: float | Array) -> float:
     """Return ⟨S, X⟩ − Σ limits_ij|X_ij| from the lower triangles, over the entries with finite limits."""
-    m = S.shape[0]
-    sums = np.zeros(m)
-    for i in prange(m):
-        total = 0.0
-        for j in range(i + 1):
-            limit = at(limits, i, j)
-            if limit < np.inf:
-                x = X[i, j]
-                total += (2.0 if j < i else 1.0) * (S[i, j] * x - limit * abs(x))
-        sums[i] = total
-    return sums.sum()
+    finite = np.isfinite(limits)
+    gain = np.tril(S * X - np.where(finite, limits, 0.0) * np.abs(X, dtype=np.float64))
+    if not finite.all():
+        gain[~finite] = 0.0
+    return float(2.0 * gain.sum() - gain.trace())
 
 
-@build
-def mirror(A):  # type: ignore[no-untyped-def]
-    """Copy the lower triangle of A to the upper one, in place, tile by tile."""
-    m = A.shape[0]
-    tile = 64
-    for b in prange((m + tile - 1) // tile):
-        first, last = b * tile, min((b + 1) * tile, m)
-        for start in range(0, last, tile):
-            for i in range(first, last):
-                for j in range(start, min(start + tile, i)):
-                    A[j, i] = A[i, j]
+def mirror(A: Array) -> None:
+    """Copy the lower triangle of A to the upper one, in place."""
+    np.copyto(A, A.T.copy(), where=np.tri(len(A), k=-1, dtype=bool).T)
 
 
-@build
-def rescale(Z, limits, inverse_rho, factor):  # type: ignore[no-untyped-def]
+def rescale(Z: Array, limits: float | Array, inverse_rho: float, factor: float) -> None:
     """Change the penalty ρ by ``factor``: Y stays, the scaled multiplier W shrinks."""
-    m = Z.shape[0]
-    for i in prange(m):
-        for j in range(i + 1):
-            z = Z[i, j]
-            threshold = at(limits, i, j) * inverse_rho
-            w = min(max(z, -threshold), threshold)
-            Z[i, j] = z - w + w / factor
+    threshold = inverse_rho * limits
+    W = np.clip(Z, -threshold, threshold)
+    W *= 1.0 - 1.0 / factor
+    Z -= W

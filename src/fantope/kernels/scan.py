@@ -2,57 +2,37 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-from fantope.kernels.build import twin
+from fantope.typing import AnyArray, Array, IntArray
 
-
-def _entries_above(tile, scale_rows, scale_cols, margin, alpha, skip_lower):  # type: ignore[no-untyped-def]
-    n, m = tile.shape
-    counts = np.zeros(n + 1, np.int64)
-    for i in prange(n):
-        found = 0
-        for j in range(i + 1 if skip_lower else 0, m):
-            if (abs(tile[i, j]) + margin) * scale_rows[i] * scale_cols[j] > alpha:
-                found += 1
-        counts[i + 1] = found
-    ends = np.cumsum(counts)
-    rows = np.empty(ends[-1], np.int64)
-    cols = np.empty(ends[-1], np.int64)
-    values = np.empty(ends[-1])
-    for i in prange(n):
-        position = ends[i]
-        if counts[i + 1] == 0:
-            continue
-        for j in range(i + 1 if skip_lower else 0, m):
-            value = (abs(tile[i, j]) + margin) * scale_rows[i] * scale_cols[j]
-            if value > alpha:
-                rows[position] = i
-                cols[position] = j
-                values[position] = value
-                position += 1
-    return rows, cols, values
-
-
-_serial = njit(cache=True, nogil=True)(_entries_above)
-_parallel = njit(cache=True, nogil=True, parallel=True)(twin(_entries_above))
+STRIP = 64  # rows read at a time, so that what is computed of them stays in cache
 
 
 def entries_above(
-    tile: Any, scale_rows: Any, scale_cols: Any, margin: float, alpha: float, skip_lower: bool, threads: bool = True
-) -> tuple[Any, Any, Any]:
+    tile: AnyArray, scale_rows: Array, scale_cols: Array, margin: float, alpha: float, skip_lower: bool
+) -> tuple[IntArray, IntArray, Array]:
     """Return rows, columns and upper bounds of the entries with (|tile_ij| + margin)·scale_i·scale_j > alpha.
 
     ``margin`` covers the rounding of the tile. With ``skip_lower`` only entries right of the diagonal are read.
-    ``threads=False`` where the caller is one of several threads: not every threading layer may be entered by two.
     """
-    found: tuple[Any, Any, Any] = (_parallel if threads else _serial)(
-        tile, scale_rows, scale_cols, margin, alpha, skip_lower
-    )
-    return found
+    found = [(np.zeros(0, np.intp), np.zeros(0, np.intp), np.zeros(0))]
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):  # a scale near 0: no entry is above
+        lowest = alpha / (scale_rows * scale_cols.max(initial=0.0)) - margin
+        # Rounded downwards: single precision sorts out what cannot be above, the product below decides.
+        lowest = np.nextafter((lowest - 1e-15 * np.abs(lowest)).astype(tile.dtype), tile.dtype.type(-np.inf))
+    for start in range(0, len(tile), STRIP):
+        first = start + 1 if skip_lower else 0
+        strip = np.abs(tile[start : start + STRIP, first:])
+        r, c = np.divmod(np.flatnonzero(strip >= lowest[start : start + STRIP, None]), max(strip.shape[1], 1))
+        bounds = (strip[r, c].astype(np.float64) + margin) * scale_rows[start + r] * scale_cols[first + c]
+        above = bounds > alpha
+        if skip_lower:
+            above &= c >= r
+        found.append((start + r[above], first + c[above], bounds[above]))
+    rows, cols, bounds = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return rows, cols, bounds
 
 
 @njit(cache=True, nogil=True)

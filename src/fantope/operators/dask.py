@@ -313,7 +313,7 @@ def _reduced(
     exact: bool,
     threshold: float,
 ) -> Any:
-    return reduce(Tile(values, rows, cols, scale_rows, scale_cols, margin, exact, threads=False), threshold)
+    return reduce(Tile(values, rows, cols, scale_rows, scale_cols, margin, exact), threshold)
 
 
 def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:

@@ -30,7 +30,6 @@ class Tile:
     scale_cols: Array
     margin: float  # largest error of a correlation
     exact: bool  # whether the error is that of double precision, which nothing else can improve on
-    threads: bool = True  # whether several threads may read the tile
 
     @property
     def on_diagonal(self) -> bool:
@@ -44,9 +43,7 @@ class Tile:
 
     def above(self, threshold: float) -> Edges:
         """Return row and column numbers in the tile, and upper bounds, of all |S_ij| that may exceed ``threshold``."""
-        return entries_above(
-            self.values, self.scale_rows, self.scale_cols, self.margin, threshold, self.on_diagonal, self.threads
-        )
+        return entries_above(self.values, self.scale_rows, self.scale_cols, self.margin, threshold, self.on_diagonal)
 
     def without(self, pairs: Edges, apart: IntArray | None) -> Edges:
         """Leave out the pairs of two variables of ``apart``, which ascends."""
