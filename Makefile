@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Two test workers share the machine: one BLAS and one numba thread each, or they get in each other's way.
 TEST_ENV := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: setup demo check test coverage wheel bench lint clean
+.PHONY: setup demo check test coverage wheel bench docs lint clean
 .DEFAULT_GOAL := demo
 
 setup: $(STAMP)
@@ -39,6 +39,13 @@ coverage: setup
 wheel: setup
 	$(TEST_ENV) $(BIN)/python -m pytest -q tests/test_packaging.py
 
+# The site, offline, into build/site: every example is run; a warning, a dead link or code that fails is an error.
+docs: setup
+	rm -rf build/site build/doctrees docs/reference docs/gallery
+	$(TEST_ENV) $(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
+	$(TEST_ENV) $(BIN)/python -m pytest -q tests/test_docs.py
+	@echo "build/site/index.html"
+
 bench: setup
 	$(BIN)/python -m benchmarks
 
@@ -49,5 +56,5 @@ lint: setup
 	$(BIN)/lint-imports
 
 clean:
-	rm -rf build dist src/*.egg-info fantope-demo fantope-coexpress-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
+	rm -rf build docs/gallery docs/reference dist src/*.egg-info fantope-demo fantope-coexpress-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage .coverage.*
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

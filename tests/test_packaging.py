@@ -43,7 +43,7 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("dist")
     tree = folder / "tree"
     ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", ".*")
-    for name in ("src", "tests", "benchmarks", "docs"):
+    for name in ("src", "tests", "benchmarks", "docs", "examples"):
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
         shutil.copy(ROOT / name, tree / name)
@@ -65,7 +65,7 @@ def test_archives_hold_the_library_and_nothing_else(built):
     with tarfile.open(archive) as content:
         names = {name.partition("/")[2] for name in content.getnames()}
     assert {f"src/{name}" for name in whole} < names and "LICENSE" in names
-    assert not [name for name in names if name.startswith(("tests", "benchmarks", "docs"))]
+    assert not [name for name in names if name.startswith(("tests", "benchmarks", "docs", "examples"))]
 
 
 @pytest.mark.slow

@@ -83,7 +83,7 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
     average_regret_ : float
         Average regret against the current estimate; NaN unless ``track`` is on.
     n_samples_seen_, n_iter_, n_components_, n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Only if the samples came with names.
     alpha_ : float
 
