@@ -65,6 +65,14 @@ RUNNING = (
                  help="What to do with rows that are not numbers, or not as many as expected."),
     click.option("--bad-rows-log", type=click.Path(path_type=Path, dir_okay=False),
                  help="File for skipped rows.  [default: DATA.bad-rows.txt]"),
+    click.option("--alarm", type=click.FloatRange(0, 1, min_open=True, max_open=True),
+                 help="Share of what the latest samples allow to explain; to miss more is an alarm, exit code 3."),
+    click.option("--alarm-window", type=click.IntRange(min=4), default=200, show_default=True,
+                 help="Number of these latest samples."),
+    click.option("--alarm-every", type=COUNT, help="Samples between two checks.  [default: a quarter of the window]"),
+    click.option("--stop-on-alarm", is_flag=True, help="End at the first alarm."),
+    click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file for rows of progress."),
+    click.option("--log-every", type=COUNT, default=1000, show_default=True, help="Samples between rows of the log."),
     click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the final result."),
 )  # fmt: skip
 
@@ -91,6 +99,12 @@ class Options:
     bad_log: Path | None  # None: stop at the first bad row
     max_samples: int | None
     idle: float
+    alarm: float | None
+    alarm_window: int
+    alarm_every: int | None
+    stop_on_alarm: bool
+    log: Path | None
+    log_every: int
 
 
 def stream_options(function: Function) -> Function:
@@ -117,6 +131,7 @@ def take_options(context: click.Context, source: str, values: dict[str, Any]) ->
         source, form, values["follow"], not values["no_header"], values["checkpoint"], values["checkpoint_every"],
         values["checkpoint_seconds"], values["snapshots"], values["snapshot_every"] or 0,
         values["snapshot_seconds"] or math.inf, log, values["max_samples"], values["idle_timeout"],
+        *(values[name] for name in ("alarm", "alarm_window", "alarm_every", "stop_on_alarm", "log", "log_every")),
     )  # fmt: skip
     return options, estimator
 
@@ -152,6 +167,10 @@ def _check_company(context: click.Context, values: dict[str, Any], form: str) ->
         "checkpoint_seconds": ("--checkpoint FILE", values["checkpoint"]),
         "snapshot_every": ("--snapshots FOLDER", values["snapshots"]),
         "snapshot_seconds": ("--snapshots FOLDER", values["snapshots"]),
+        "alarm_window": ("--alarm SHARE", values["alarm"]),
+        "alarm_every": ("--alarm SHARE", values["alarm"]),
+        "stop_on_alarm": ("--alarm SHARE", values["alarm"]),
+        "log_every": ("--log FILE", values["log"]),
         "bad_rows_log": ("--bad-rows skip", values["bad_rows"] == "skip"),
         "snapshots": ("--snapshot-every or --snapshot-seconds", values["snapshot_every"] or values["snapshot_seconds"]),
     }

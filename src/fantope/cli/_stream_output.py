@@ -54,6 +54,8 @@ def describe(estimator: OnlineSparsePCA, bad_rows: int) -> dict[str, Any]:
         "average_regret": None if math.isnan(regret) else regret,
         "explained_variance_ratio": estimator.explained_variance_ratio_.tolist() if fitted else [],
         "unmet": int(getattr(estimator._stream.learner, "n_unmet", 0)) if fitted else 0,
+        "alarms": estimator.n_alarms_ if fitted else 0,
+        "missed_at_least": estimator.checks_[-1].at_least if estimator.checks_ else None,
         "parameters": estimator.get_params(),
     }
 
@@ -62,4 +64,6 @@ def progress_line(estimator: OnlineSparsePCA, rate: float) -> str:
     """Return how far the run is, for people."""
     regret = estimator.average_regret_
     judged = "" if math.isnan(regret) else f", average regret {regret:.4g}"
+    if estimator.checks_:
+        judged += f", at least {100.0 * estimator.checks_[-1].at_least:.1f} % missed"
     return f"{estimator.n_samples_seen_} samples, {rate:.0f}/s, {len(estimator.support_)} variables in use{judged}"

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 from fantope.cli._row_table import Table, text_rows
 from fantope.cli._rows import Lines, NpyRows, Position, Row, Unreadable
 from fantope.cli._stream_checkpoint import Progress, begin_log, resume, save, writable
+from fantope.cli._stream_log import Log
 from fantope.cli._stream_options import Options
 from fantope.cli._stream_output import progress_line, write_snapshot
-from fantope.cli.console import Talk
+from fantope.cli.console import Talk, complain
 
 if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
+    from fantope.online import Check
 
 BLOCK = 256  # rows handed to Online-T at once; the result does not depend on it
 
@@ -37,6 +39,8 @@ class Run:
         self.snapped_at, self.snapped_samples = time.monotonic(), 0
         self.shown_at, self.shown_samples = time.monotonic(), 0
         self.last_row = time.monotonic()
+        self.log = None if options.log is None else Log(options.log)
+        self.alarmed = False
 
     @property
     def n_samples(self) -> int:
@@ -56,6 +60,12 @@ class Run:
     def work(self) -> None:
         """Use every row of the input once; an error in the input leaves the state before it saved."""
         self._resume()
+        options = self.options
+        self.estimator.watch(
+            options.alarm, window=options.alarm_window, every=options.alarm_every, callback=self._checked
+        )
+        if self.log is not None:
+            self.log.begin(self.n_samples)
         if self.options.snapshots is not None:
             writable(self.options.snapshots, "--snapshots")
         with ExitStack() as opened:
@@ -88,7 +98,7 @@ class Run:
                     self._use(block, after)
                     block = []
                     self._due()
-                if self.stopped() or self._enough(len(block)):
+                if self.stopped() or self._enough(len(block)) or (self.alarmed and self.options.stop_on_alarm):
                     break
         except Unreadable:
             self._use(block, after)
@@ -99,9 +109,15 @@ class Run:
         return self.options.max_samples is not None and self.n_samples + more >= self.options.max_samples
 
     def _until_due(self) -> int:
-        """Rows until a checkpoint or a snapshot is due by number: they come at the same samples in every run."""
-        steps = [self.options.every, self.options.snapshot_every]
-        return min([step - self.n_samples % step for step in steps if step > 0], default=BLOCK)
+        """Rows until something is due by number: it comes at the same samples in every run."""
+        steps = [self.options.every, self.options.snapshot_every, self.options.log_every if self.log else 0]
+        due = [step - self.n_samples % step for step in steps if step > 0]
+        return min([*due, self.estimator.until_check() or BLOCK], default=BLOCK)
+
+    def _checked(self, check: Check) -> None:
+        if check.alarm:
+            self.alarmed = True
+            complain(f"alarm after {check.sample} samples: {check}.")
 
     def _use(self, block: list[list[float]], after: Position) -> None:
         import numpy as np
@@ -228,6 +244,10 @@ class Run:
             if by_number or now - self.snapped_at >= options.snapshot_seconds:
                 write_snapshot(options.snapshots, self.estimator)
                 self.snapped_at, self.snapped_samples = time.monotonic(), n
+        if self.log is not None and n > self.log.samples:
+            check = self.estimator.checks_[-1] if self.estimator.checks_ else None
+            if n % options.log_every == 0 or (check is not None and check.sample == n):
+                self.log.add(self.estimator)
         if n > self.saved_samples and (n % options.every == 0 or now - self.saved_at >= options.seconds):
             self.save()
         if self.talk.chatty and n > self.shown_samples:

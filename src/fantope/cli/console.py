@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-OK, NOT_REACHED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+OK, NOT_REACHED, BAD_INPUT, ALARM, INTERRUPTED = 0, 1, 2, 3, 130
 SILENCE = 30.0  # seconds without a line of progress, at most, as long as there is anything to report
 
 Function = TypeVar("Function", bound=Callable[..., Any])

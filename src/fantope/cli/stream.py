@@ -15,7 +15,7 @@ from fantope.cli._rows import Unreadable
 from fantope.cli._stream_options import stream_options, take_options
 from fantope.cli._stream_output import describe, write_result
 from fantope.cli._stream_run import BadRow, Run
-from fantope.cli.console import BAD_INPUT, INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
+from fantope.cli.console import ALARM, BAD_INPUT, INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
 from fantope.io.folder import result_folder
 
 COMMAND = "fantope stream"
@@ -67,6 +67,8 @@ def stream(context: click.Context, /, source: str, out: Path | None, quiet: bool
         again = "; start the same command to go on" if options.checkpoint is not None else ""
         complain(f"interrupted after {run.n_samples} samples; {run.kept()}{again}.")
         return INTERRUPTED
+    if summary["alarms"]:
+        return ALARM
     return NOT_REACHED if summary["unmet"] else OK
 
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, TWO_OR_MORE, one_of
 from fantope.estimators.online_learners import new_stream
 from fantope.estimators.online_rows import rows_of_mappings
+from fantope.estimators.online_service import InService
 from fantope.estimators.river_step import RiverStep
 from fantope.estimators.show import ShownWhenFitted
 from fantope.online import FollowTheLeader, OnlineP
@@ -25,7 +26,14 @@ from fantope.typing import AnyArray, Array
 STRIP = 512  # features whose covariances are looked at together
 
 
-class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMixin, RiverStep, BaseEstimator):  # type: ignore[misc]
+class OnlineSparsePCA(
+    ShownWhenFitted,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    InService,
+    RiverStep,
+    BaseEstimator,  # type: ignore[misc]
+):
     """Sparse principal components of a stream, updated sample by sample.
 
     Each sample moves an estimate X of the projection on the leading eigenvectors, with ``alpha‖X‖₁`` keeping it
@@ -190,39 +198,12 @@ class OnlineSparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, Transfor
             self.feature_names_in_ = np.array(names, dtype=object)
         self.alpha_ = float(self.alpha)
         self.n_components_ = self._stream.learner.n_components
+        self.watch_again()
 
     def learn(self, rows: Array) -> None:
         """Learn from rows that were checked already: a float64 array of shape (n, n_features), all finite."""
         self._cache = {}
         self._stream.update_many(rows)
-
-    def merge(self, other: OnlineSparsePCA) -> Self:
-        """Take in what another estimator with the same parameters has learnt from other samples of the same features.
-
-        Where the covariance is kept ("online-p", "tracker", "ftl") the result is that of one estimator that saw both
-        sets, up to rounding and tolerance. Online-T: see :mod:`fantope.online.merging`. ``other`` is not changed.
-
-        Examples
-        --------
-        >>> import fantope
-        >>> Z = fantope.simulate(400, 40).Z
-        >>> one, two = (fantope.OnlineSparsePCA(2).partial_fit(part) for part in (Z[:300], Z[300:]))
-        >>> one.merge(two).n_samples_seen_
-        400
-        """
-        check_is_fitted(self)
-        check_is_fitted(other)
-        mine, its = ({"n_features": each.n_features_in_, **each.get_params()} for each in (self, other))
-        differing = [
-            f"{name} is {mine[name]!r} here and {its[name]!r} there" for name in mine if mine[name] != its[name]
-        ]
-        if not np.array_equal(getattr(self, "feature_names_in_", ()), getattr(other, "feature_names_in_", ())):
-            differing.append("the features have other names")
-        if differing:
-            raise ValueError(f"other must be made like this estimator, but {'; '.join(differing)}.")
-        self._cache = {}
-        self._stream.merge(other._stream)
-        return self
 
     # --- samples in many forms -----------------------------------------------------------------------------------
 
@@ -398,6 +379,7 @@ def save_estimator(
     header = {
         "parameters": {key: _plain(value) for key, value in estimator.get_params(deep=False).items()},
         "n_features": int(estimator.n_features_in_),
+        "watch": None if estimator._stream.watch is None else estimator._stream.watch.parameters,
         "columns": None if names is None else [str(name) for name in names],
         "position": position,
     }
@@ -427,6 +409,8 @@ def load_with_header(file: str | os.PathLike[str]) -> tuple[OnlineSparsePCA, dic
         saved_array(state, "mean", (n_features,))  # before anything of that size is made
         if names is not None and not (len(names) == n_features and all(isinstance(name, str) for name in names)):
             raise ValueError(f"columns must be {n_features} names")
+        if header.get("watch") is not None:
+            estimator.watch(**header["watch"])
         estimator.begin(n_features, names)
         estimator._stream.restore(state)
     except (AttributeError, KeyError, TypeError, IndexError) as error:

@@ -7,9 +7,11 @@ from fantope.online.online_t import OnlineT
 from fantope.online.persist import CheckpointError
 from fantope.online.regret import RegretTracker, fantope_distance
 from fantope.online.stream import Stream
+from fantope.online.watch import Check, Watch
 
 __all__ = [
     "CandidPCA",
+    "Check",
     "CheckpointError",
     "FollowTheLeader",
     "IncrementalPCA",
@@ -19,5 +21,6 @@ __all__ = [
     "RegretTracker",
     "Stream",
     "Tracker",
+    "Watch",
     "fantope_distance",
 ]

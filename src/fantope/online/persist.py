@@ -10,7 +10,8 @@ from fantope.checkpoint import CheckpointError, State, read_checkpoint, write_ch
 
 __all__ = ["CheckpointError", "previous", "read_state", "write_state"]
 
-KIND = ("fantope-online", 5)  # 2, 3, 4: what Online-P leaves for its next subproblem; 5: the unit of the data
+# 2, 3, 4: what Online-P leaves for its next subproblem; 5: the unit of the data; 6: windows and checks
+KIND = ("fantope-online", 6)
 
 
 def previous(path: Path) -> Path:

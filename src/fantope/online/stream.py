@@ -14,6 +14,7 @@ from fantope.online.leader import Leader
 from fantope.online.merging import merge_learners
 from fantope.online.regret import RegretTracker
 from fantope.online.saved import saved_array, saved_number
+from fantope.online.watch import Watch
 from fantope.online.whole import held_interrupts
 from fantope.problem.projection import Factors
 from fantope.typing import Array
@@ -36,6 +37,8 @@ class Stream:
     tracker : RegretTracker, optional
     window : int, optional
         Mean and covariance of exactly the latest samples, so many: for learners that can unlearn one.
+    watch : Watch, optional
+        Compares what was learnt with the certified optimum of the latest samples.
     """
 
     learner: Learner
@@ -43,6 +46,7 @@ class Stream:
     forgetting: float = 1.0
     tracker: RegretTracker | None = None
     window: int | None = None
+    watch: Watch | None = None
     mean: Array = field(init=False)
     count: SampleCount = field(init=False)
     recent: Window | None = field(init=False, default=None)
@@ -67,6 +71,16 @@ class Stream:
 
         Ctrl-C leaves the state between two samples; :attr:`n_samples` says which.
         """
+        while self.watch is not None and len(X):
+            n, before = self.watch.until_due(), self.n_samples
+            try:
+                self._update(X[:n])
+            finally:
+                self.watch.see(X[: self.n_samples - before], self.learner)
+            X = X[n:]
+        self._update(X)
+
+    def _update(self, X: Array) -> None:
         block = self.learner.block
         for first in range(0, len(X), block):
             seen, mean, effective = self.n_samples, self.mean, self.count.effective
@@ -137,6 +151,8 @@ class Stream:
                 "window must be None in streams to be merged: which samples are the latest of both is not known; use "
                 "forgetting."
             )
+        if self.watch is not None:
+            raise ValueError("watch must be None in streams to be merged: which samples are the latest is not known.")
         apart, share = other.mean - self.mean, other.count.effective / (self.count.effective + other.count.effective)
         merge_learners(self.learner, other.learner, apart)
         self.mean = self.mean + share * apart
@@ -159,6 +175,8 @@ class Stream:
         }
         if self.recent is not None:
             state["window"] = self.recent.samples
+        if self.watch is not None:
+            state["watch"] = self.watch.state()
         if self.tracker is not None:
             state["tracker"] = self.tracker.state()
         return state
@@ -171,5 +189,7 @@ class Stream:
         if self.recent is not None:
             self.recent.samples = saved_array(state, "window", self.recent.samples.shape)
             self.recent.count = self.n_samples
+        if self.watch is not None:
+            self.watch.restore(state["watch"])
         if self.tracker is not None:
             self.tracker.restore(state["tracker"], self.learner.n_features)

@@ -1,0 +1,102 @@
+"""How often the alarm of a stream is false, and how late it is after a change: a table on standard output.
+
+python -m benchmarks.alarm            # the paper's model: stationary, and with a change
+python -m benchmarks.alarm streams    # S&P 500 and gas sensors: when it rings
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cases import data_folder
+from fantope.online import OnlineT, Stream, Watch
+from fantope.simulation import simulate
+
+THRESHOLDS = (0.05, 0.1, 0.2, 0.4)
+CHANGE = 2000
+
+
+def watched(Z: Any, window: int, alpha: float, d: int, forgetting: float = 1.0, every: int | None = None) -> Any:
+    """Return (sample, at least, held out) of every check."""
+    p = Z.shape[1]
+    watch = Watch(p, alpha, 0.5, window, every)
+    Stream(OnlineT(p, d, alpha, forgetting=forgetting), forgetting=forgetting, watch=watch).update_many(Z)
+    return np.array([(check.sample, check.at_least, check.held_out) for check in watch.checks])
+
+
+def model(draws: int) -> None:
+    """Stationary up to CHANGE; then the variables are others (all) or one of two groups is (half)."""
+    print(f"{draws} draws; Online-T, d = 2, alpha = 0.5√(log p/window); checks every quarter of a window\n")
+    print("| p | window | threshold | false, optimum alone | false | found, all / half | delay, all / half |")
+    print("|---:|---:|---:|---:|---:|---:|---:|")
+    for p in (100, 200):
+        for window in (100, 200, 400):
+            alpha = 0.5 * math.sqrt(math.log(p) / window)
+            found: dict[str, list[Any]] = {"all": [], "half": []}
+            for seed in range(draws):
+                for what, order in (("all", np.roll(np.arange(p), 40)), ("half", _half(p))):
+                    Z = simulate(CHANGE + 2 * window, p, random_state=seed).Z
+                    Z[CHANGE:] = Z[CHANGE:, order]
+                    found[what].append(watched(Z, window, alpha, 2))
+            for threshold in THRESHOLDS:
+                before = np.concatenate([checks[checks[:, 0] <= CHANGE] for checks in found["all"]])
+                alone = np.mean(before[:, 1] > threshold)
+                both = np.mean(before[:, 1:].min(axis=1) > threshold)
+                delays = {what: [_delay(checks, threshold) for checks in each] for what, each in found.items()}
+                hits = " / ".join(f"{np.mean(np.isfinite(each)):.0%}" for each in delays.values())
+                late = " / ".join(f"{np.median(each):.0f}" for each in delays.values())
+                print(f"| {p} | {window} | {threshold} | {alone:.1%} | {both:.1%} | {hits} | {late} |", flush=True)
+
+
+def _half(p: int) -> Any:
+    """Return the order in which the variables of the first group are replaced by others, and the second stays."""
+    order = np.arange(p)
+    order[:20], order[40:60] = np.arange(40, 60), np.arange(20)
+    return order
+
+
+def _delay(checks: Any, threshold: float) -> float:
+    rung = checks[(checks[:, 1:].min(axis=1) > threshold) & (checks[:, 0] > CHANGE), 0]
+    return float(rung[0] - CHANGE) if len(rung) else math.inf
+
+
+def streams(threshold: float = 0.2) -> None:
+    """When it rings on real streams: as they are, and with their samples in random order."""
+    folder = data_folder()
+    if folder is None:
+        print("skipped: no data; set FANTOPE_DATA to the folder that holds the streams")
+        return
+    z = np.load(folder / "sp500_returns_2000_2016.npz", allow_pickle=False)
+    full = ~np.isnan(z["R"]).any(axis=0)
+    R = np.clip(z["R"][:, full], -0.25, 0.25)
+    g = np.load(folder / "gas_sensor_drift_8of10.npz", allow_pickle=False)
+    X = np.asarray(g["X"], dtype=float)
+    X = np.clip((X - X[:300].mean(axis=0)) / np.maximum(X[:300].std(axis=0), 1e-9), -10, 10)
+    cases = (
+        ("S&P 500", R / R[:500].std(axis=0), 0.3, 3, 252, z["date"].astype("U7")),
+        ("gas sensors", X, 0.05, 2, 200, np.array([f"batch {b}" for b in g["batch"]])),
+    )
+    for name, data, alpha, d, window, when in cases:
+        for order in ("in order", "shuffled"):
+            rows = data if order == "in order" else np.random.default_rng(0).permutation(data)
+            checks = watched(rows, window, alpha, d, every=window // 2)
+            rung = checks[checks[:, 1:].min(axis=1) > threshold]
+            print(f"{name}, {order}: {len(rung)} of {len(checks)} checks of {window} samples ring at {threshold:.0%}")
+            if order == "in order":
+                print("  " + ", ".join(f"{when[int(n) - 1]} ({a:.0%})" for n, a, _ in rung))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["model", "streams"], nargs="?", default="model")
+    parser.add_argument("--draws", type=int, default=20)
+    arguments = parser.parse_args()
+    model(arguments.draws) if arguments.what == "model" else streams()
+
+
+if __name__ == "__main__":
+    main()
