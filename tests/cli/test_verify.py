@@ -10,7 +10,7 @@ import scipy.sparse
 import fantope
 from fantope.cli import main
 from fantope.io import checksum
-from fantope.io.results import record_digest
+from fantope.io.certificates import digest
 
 # Large enough for the active set, so that the dual point is stored by rows.
 
@@ -84,7 +84,7 @@ def forge(folder, *names):
     record = json.loads((folder / "run.json").read_text())
     for name in names:
         record["files"][name] = checksum(folder / name)
-    record["digest"] = record_digest(record)
+    record["digest"] = digest(record)
     (folder / "run.json").write_text(json.dumps(record))
 
 
@@ -169,7 +169,7 @@ def test_changed_data_are_found(copy, capsys):
     assert any("is not the file that was fitted" in each for each in told["failures"])
     record = json.loads((copy / "fit" / "run.json").read_text())
     record["input"]["sha256"] = checksum(copy / "data.npy")
-    record["digest"] = record_digest(record)
+    record["digest"] = digest(record)
     (copy / "fit" / "run.json").write_text(json.dumps(record))
     code, told = verified(copy, "fit", capsys)
     assert code == 1 and len(told["failures"]) == 1 and told["failures"][0].startswith("alpha = 0.4: ")

@@ -62,6 +62,8 @@ class Content:
         In a text table, the line of the first row.
     checksum : str or None
         SHA-256 of the file, if the reader has seen all of it anyway.
+    layout : dict or None
+        How the text of a table is arranged, as a certificate says it.
     """
 
     values: Any
@@ -69,6 +71,7 @@ class Content:
     column_names: Sequence[str] | None = None
     first_line: int | None = None
     checksum: str | None = None
+    layout: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +94,10 @@ class Dataset:
         In a text table, the line of the first row as long as no row was left out.
     transposed : bool
         Whether the file's rows are the variables.
+    columns : (p,) array or None
+        Which of the file's variables these are, if some were left out.
+    layout : dict or None
+        How the text of a table is arranged, as a certificate says it.
     """
 
     values: Any
@@ -102,6 +109,8 @@ class Dataset:
     dropped: tuple[tuple[str, str], ...] = ()
     first_line: int | None = None
     transposed: bool = False
+    columns: IntArray | None = None
+    layout: dict[str, Any] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -125,7 +134,7 @@ class Dataset:
         values = scipy.sparse.csc_array(values)[:, columns] if is_sparse(values) else values[:, columns]
         return replace(
             self, values=values, variables=[self.variables[k] for k in columns], dropped=self.dropped + dropped,
-            first_line=None,
+            first_line=None, columns=columns if self.columns is None else self.columns[columns],
         )  # fmt: skip
 
     def to_frame(self) -> pd.DataFrame:

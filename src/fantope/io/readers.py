@@ -109,7 +109,7 @@ def arranged(content: Content, path: Path, reading: Reading) -> Dataset:
         raise FileError(path, f"has {p} variable{'' if p == 1 else 's'} ({n} samples); at least 2 are needed")
     data = Dataset(
         values, variables, samples, path, content.checksum or checksum(path), _describe(values, path),
-        first_line=content.first_line, transposed=reading.transpose,
+        first_line=content.first_line, transposed=reading.transpose, layout=content.layout,
     )  # fmt: skip
     return impute(_unique(data, reading), reading)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import platform
@@ -19,6 +18,16 @@ import scipy.sparse
 from fantope import __version__, extensions
 from fantope.checkpoint import BROKEN as BROKEN_ARCHIVE
 from fantope.errors import FileError, Use
+from fantope.io.certificates import (
+    CERTIFICATE,
+    PROJECTION,
+    SOLVER,
+    claim,
+    digest,
+    from_data,
+    write_certificate,
+    write_sealed,
+)
 from fantope.io.covariances import Kind, operator
 from fantope.io.dataset import Dataset, Reading
 from fantope.io.fingerprint import checksum
@@ -35,7 +44,6 @@ from fantope.typing import AnyArray
 COMMANDS = ("fantope fit", "fantope path")
 WRITERS = "`fantope fit`, `path` or `coexpress`"
 NEEDED = {".tsv", ".npz"}  # endings of the files without which a result is not read back; figures may be edited
-PROJECTION, CERTIFICATE, SOLVER = "projection.npz", "certificate.npz", "solver.npz"
 BROKEN = (*BROKEN_ARCHIVE, OSError, IndexError)
 
 
@@ -127,9 +135,19 @@ def relative(path: Path, out: Path) -> str:
 
 def write_record(
     folder: Path, command: str, data: Dataset, out: Path, reading: Reading, parameters: dict[str, Any],
-    solutions: list[dict[str, Any]], **rest: Any,
+    solutions: list[dict[str, Any]], *, matrices: list[dict[str, Any]] | None = None, **rest: Any,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write run.json into a folder that is otherwise complete, and return what it says."""
+    """Write certificate.json and run.json into a folder that is otherwise complete, and return what run.json says.
+
+    ``matrices`` say how the S of each solution is found again, where it is not simply that of ``data``.
+    """
+    d, tol = parameters["n_components"], parameters["tol"]
+    claims = [claim(folder, each, 0 if matrices is None else k, d, tol) for k, each in enumerate(solutions)]
+    if matrices is None:
+        path = relative(data.path, out)
+        matrices = [from_data(data, path, reading, parameters["kind"], parameters["center"])]
+    known = data.checksum if matrices[0]["stored"] else matrices[0]["sha256"]
+    write_certificate(folder, known, matrices, claims)
     record = {
         "command": command,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -153,8 +171,7 @@ def write_record(
         "solutions": solutions,
         "files": {name: checksum(folder / name) for name in _content(folder)},
     }
-    record["digest"] = record_digest(record)
-    (folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    write_sealed(folder / RECORD, record)
     return record
 
 
@@ -162,12 +179,6 @@ def _content(folder: Path) -> list[str]:
     """Return the names of all files of a result but its record, with ``/`` between folders."""
     files = (file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file())
     return sorted(name for name in files if name != RECORD)
-
-
-def record_digest(record: dict[str, Any]) -> str:
-    """Return the SHA-256 of what a record says, apart from the digest itself."""
-    said = {name: value for name, value in record.items() if name != "digest"}
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -252,7 +263,7 @@ def _run(record: dict[str, Any]) -> Run:
         center=bool(parameters["center"]),
         n_components=int(parameters["n_components"]),
         solutions=solutions,
-        files={str(name): str(digest) for name, digest in record["files"].items()},
+        files={str(name): str(found) for name, found in record["files"].items()},
         record=record,
     )
 
@@ -260,15 +271,15 @@ def _run(record: dict[str, Any]) -> Run:
 def changed_files(folder: Path, run: Run, endings: Container[str] | None = None) -> list[str]:
     """Return a sentence for each file of a result, or those with these endings, that is missing or was changed."""
     failures = []
-    if run.record.get("digest", "") not in ("", record_digest(run.record)):
+    if run.record.get("digest", "") not in ("", digest(run.record)):
         failures.append(f"{folder / RECORD} was changed after it was written.")
-    for name, digest in run.files.items():
+    for name, written in run.files.items():
         file = folder / name
         if endings is not None and file.suffix not in endings:
             continue
         if not file.is_file():
             failures.append(f"{file} is missing.")
-        elif checksum(file) != digest:
+        elif checksum(file) != written:
             failures.append(f"{file} was changed after it was written.")
     return failures
 

@@ -122,7 +122,8 @@ def read_text(path: Path, reading: Reading) -> Content:
     columns = layout.header
     if columns is not None and layout.row_names and len(columns) == layout.width:
         columns = columns[1:]
-    return Content(values, names, columns, layout.skip + 1, checksum)
+    arranged = {name: getattr(layout, name) for name in ("separator", "decimal", "skip", "row_names", "width")}
+    return Content(values, names, columns, layout.skip + 1, checksum, arranged)
 
 
 def _layout(path: Path, reading: Reading) -> Layout:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fantope.events import Event, Listener, ignore
+from fantope.io.certificates import contradictions, unfounded_status
 from fantope.io.results import (
     Run,
     changed_files,
@@ -78,7 +79,7 @@ def verify_folder(folder: Path, data_path: Path | None = None, progress: Listene
     """
     run = read_record(folder)
     inputs = read_inputs(folder, run, data_path)
-    failures = changed_files(folder, run) + inputs.failures
+    failures = changed_files(folder, run) + contradictions(folder, run.solutions) + inputs.failures
     solutions = []
     # Not strict: without matrices there is nothing to check.
     for k, (recorded, S) in enumerate(zip(run.solutions, inputs.matrices, strict=False)):
@@ -104,4 +105,7 @@ def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, An
         return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
     if not failure and not abs(recorded["gap"] - reported.gap) <= 1e-9:
         failure = f"the gap reported, {recorded['gap']:.3g}, is not that of the bracket reported, {reported.gap:.3g}"
+    if not failure:
+        tol, scale = run.record["parameters"].get("tol"), float(abs(S.diagonal()).max())
+        failure = unfounded_status(recorded, tol, run.n_components, max(scale, recorded["alpha"]))
     return Checked(recorded["alpha"], reported.gap, found, failure and f"{failure}.", recorded.get("group", ""))

@@ -76,14 +76,14 @@ def relative_gap(objective: float, dual_bound: float) -> float:
 def compare_brackets(found: Certificate, reported: Certificate, scale: float) -> str:
     """Return what of a reported bracket does not hold beside the one recomputed from X and U; empty if all does.
 
-    Both brackets are safe, but computed along different routes: a tenth of the width and the rounding of ``scale``, the
-    largest magnitude in the problem, are allowed for the slack that each may add.
+    Both brackets are safe, but computed along different routes: a fiftieth of the width, of which the recomputed bound
+    may use half, and the rounding of ``scale``, the largest magnitude in the problem, are allowed for.
     """
     width = max(reported.dual_bound - reported.objective, 0.0)
     scale = max(scale, abs(reported.objective), abs(reported.dual_bound))
-    allowed = 0.1 * width + 1e-9 * scale
-    if not found.dual_bound - found.objective <= width + allowed:
-        what = "bracket is wider than"
+    allowed = 0.02 * width + 1e-9 * scale
+    if not found.dual_bound <= reported.dual_bound + allowed:
+        what = "bound is above"
     elif not abs(found.objective - reported.objective) <= allowed:
         what = "objective is not"
     else:

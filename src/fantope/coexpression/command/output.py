@@ -16,6 +16,7 @@ from fantope.coexpression.io.source import Input, Source
 from fantope.coexpression.io.tables import FILES, plain_names, write_coexpression
 from fantope.coexpression.report import About, write_report
 from fantope.io import Reading, checksum
+from fantope.io.certificates import stored
 from fantope.io.results import relative, write_record, write_solution
 
 LabelFile = tuple[Path, str | None]
@@ -32,6 +33,9 @@ def write_outputs(
         {**write_solution(folder, f"solutions/{k}", group.solution), "group": name}
         for k, (name, group) in enumerate(result.groups.items())
     ]
+    # The columns as they were rewritten: transforms, covariates and ranks are not for a program without fantope.
+    operators: list[Any] = [group.solution.covariance for group in result.groups.values()]
+    matrices = [stored(folder, f"solutions/{k}/data.npy", S.columns.X, "correlation") for k, S in enumerate(operators)]
     if figures:
         _draw(folder / "figures", result)
     inputs = {source.data.name: read.data.checksum}
@@ -59,7 +63,8 @@ def write_outputs(
         folder, COMMAND, replace(read.data, path=_final(source.data, folder, out)), out,
         Reading(transpose=source.genes_in == "rows", layer=source.layer),
         {**result.parameters, "kind": "correlation", "center": True}, solutions,
-        source=_describe_source(source, read, folder, out), result=summary, command_line=command, **rest,
+        matrices=matrices, source=_describe_source(source, read, folder, out), result=summary, command_line=command,
+        **rest,
     )  # fmt: skip
     return {**summary, **rest}
 

@@ -1,0 +1,252 @@
+"""certificate.json, and the program that checks it without fantope: what holds, and that nothing else passes."""
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fantope
+from fantope.cli import main
+from fantope.io.certificates import digest, write_sealed
+from fantope.io.fingerprint import checksum
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "checker" / "fantope_check.py"
+
+
+def load_checker():
+    spec = importlib.util.spec_from_file_location("fantope_check", PROGRAM)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+checker = load_checker()
+
+
+def write_inputs(folder):
+    Z = fantope.simulate(50, 30, sizes=(6, 4)).Z
+    table = pd.DataFrame(Z.copy(), [f"s,{i}" for i in range(50)], [f"g{i}" for i in range(30)])
+    table.to_csv(folder / "plain.csv")
+    table.T.to_csv(folder / "genes.tsv.gz", sep="\t")
+    table.iloc[3, 4] = np.nan
+    table.iloc[:, 7] = 2.0
+    table.to_csv(folder / "holes.csv", sep=";", decimal=",")
+    np.save(folder / "wide.npy", fantope.simulate(40, 500, sizes=(8, 6), random_state=1).Z.astype(np.float32))
+    np.savez(folder / "other.npz", X=Z)
+    np.save(folder / "values.npy", Z)
+    np.save(folder / "S.npy", np.cov(Z.T))
+    weights = np.ones((30, 30))
+    weights[0, 1] = weights[1, 0] = weights[5] = weights[:, 5] = np.inf
+    weights[2, 3] = weights[3, 2] = 0.0
+    np.save(folder / "weights.npy", weights)
+
+
+RUNS = {
+    "plain": ("fit", "plain.csv", "-a", "0.2", "--kind", "correlation"),
+    "path": ("path", "plain.csv", "--alphas", "0.4,1"),
+    "genes": ("fit", "genes.tsv.gz", "--transpose", "-a", "0.2", "-d", "3", "--no-center"),
+    "holes": ("fit", "holes.csv", "--impute", "mean", "--drop-constant", "-a", "0.3", "--kind", "correlation"),
+    "wide": ("fit", "wide.npy", "-a", "0.35", "--tol", "1e-3"),
+    "weights": ("fit", "plain.csv", "-a", "0.3", "--weights", "weights.npy"),
+    "pca": ("fit", "plain.csv", "-a", "0"),
+    "other": ("fit", "other.npz", "-a", "0.3"),
+    "given": ("fit", "S.npy", "--kind", "precomputed", "-a", "0.3"),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certificates")
+    write_inputs(folder)
+    for name, (command, data, *options) in RUNS.items():
+        given = [str(folder / each) if each.endswith(".npy") else each for each in options]
+        out = ["-o", str(folder / name), "--quiet", "--no-figures"]
+        assert main([command, str(folder / data), *given, *out]) == 0
+    return folder
+
+
+@pytest.fixture
+def copy(made, tmp_path):
+    """Results that a test may spoil."""
+    shutil.copytree(made, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def verdicts(folder, name, *options):
+    """Return the exit codes of the checker and of `fantope verify`."""
+    return checker.main([str(folder / name), *options]), main(["verify", str(folder / name), "--quiet"])
+
+
+def reseal(folder):
+    """Make all checksums those of the files, as somebody would who knows the format."""
+    certificate, run = (json.loads((folder / name).read_text()) for name in ("certificate.json", "run.json"))
+    for claim in certificate["solutions"]:
+        for name in ("X", "U"):
+            claim[name]["sha256"] = checksum(folder / claim["folder"] / claim[name]["file"])
+    write_sealed(folder / "certificate.json", certificate)
+    run["files"] = {name: checksum(folder / name) for name in run["files"] if (folder / name).exists()}
+    write_sealed(folder / "run.json", run)
+
+
+def edit(folder, change, *, names=("certificate.json", "run.json"), sealed=True):
+    for name in names:
+        record = json.loads((folder / name).read_text())
+        change(record)
+        if sealed:
+            write_sealed(folder / name, record)
+        else:
+            (folder / name).write_text(json.dumps(record))
+    if sealed:
+        reseal(folder)
+
+
+def rewrite(file, **arrays):
+    with np.load(file) as stored:
+        content = {**stored, **arrays}
+    np.savez_compressed(file, **content)
+
+
+@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("exact", [False, True])
+def test_every_kind_of_result_holds(name, exact, made, capsys):
+    options = ["--exact"] if exact else []
+    if name == "other":  # the values of a format that the checker does not read, as .npy
+        assert checker.main([str(made / name), *options]) == 2
+        options.insert(0, str(made / "values.npy"))
+    if exact and name == "wide":  # too large for rational numbers, and the program says so
+        assert checker.main([str(made / name), *options]) == 2
+        return
+    assert checker.main([str(made / name), *options]) == 0
+    out = capsys.readouterr().out
+    assert "the optimum is in [" in out and "All of it holds" in out
+
+
+def test_the_program_is_one_short_file_without_fantope(made, tmp_path):
+    text = PROGRAM.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 250
+    shutil.copy(PROGRAM, tmp_path)
+    script = (
+        "import sys, runpy; sys.modules.update(fantope=None, scipy=None, numba=None)\n"
+        "sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / PROGRAM.name), str(made / "plain"), str(made / "plain.csv")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_schema_is_that_of_what_is_written(made):
+    schema = json.loads((ROOT / "checker" / "certificate.schema.json").read_text())
+    for name in RUNS:
+        certificate = json.loads((made / name / "certificate.json").read_text())
+        assert set(certificate) == set(schema["required"]) and certificate["digest"] == digest(certificate)
+        for part, entries in (("matrix", certificate["matrices"]), ("solution", certificate["solutions"])):
+            for entry in entries:
+                described = schema["$defs"][part]
+                assert set(entry) == set(described["required"]) == set(described["properties"])
+                known = described["properties"].get("layout", described["properties"].get("penalty"))
+                inner = entry.get("layout", entry.get("penalty")) or {}
+                assert set(inner) <= set(known["properties"])
+
+
+@pytest.mark.parametrize("name", ["plain", "path", "wide", "weights"])
+@pytest.mark.parametrize("sealed", [True, False])
+@pytest.mark.parametrize(
+    ("field", "by"), [("dual_bound", -3e-4), ("dual_bound", 0.1), ("objective", 1e-4), ("objective", -1e-4)]
+)
+def test_a_claim_raised_or_lowered_is_refused(name, sealed, field, by, copy):
+    def change(record):
+        claim = record["solutions"][0]
+        claim[field] += by * abs(claim[field])
+        low, high = claim["objective"], claim["dual_bound"]
+        claim["gap"] = max(high - low, 0.0) / max(abs(low), abs(high))
+
+    edit(copy / name, change, sealed=sealed)
+    assert verdicts(copy, name) == (1, 1)
+
+
+@pytest.mark.parametrize("record", ["certificate.json", "run.json"])
+def test_the_two_records_must_agree(record, copy):
+    def change(record):
+        record["solutions"][0]["dual_bound"] *= 1 + 1e-12
+
+    edit(copy / "plain", change, names=[record])
+    assert verdicts(copy, "plain") == (1, 1)
+
+
+@pytest.mark.parametrize(("field", "value"), [("status", "SOLVED"), ("gap", 1e-9), ("n_components", 3)])
+def test_words_that_do_not_follow_are_refused(field, value, copy):
+    def change(record):
+        for claim in record["solutions"]:
+            claim["dual_bound"] += 0.5
+            claim["gap"] = 1.0 - claim["objective"] / claim["dual_bound"]
+            if field in claim:
+                claim[field] = value
+        if field == "n_components" and "parameters" in record:
+            record["parameters"][field] = value
+
+    edit(copy / "plain", change)
+    assert verdicts(copy, "plain") == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["plain", "wide", "weights"])
+@pytest.mark.parametrize("file", ["solver.npz", "certificate.npz", "projection.npz", "components.tsv"])
+def test_a_flipped_bit_is_refused(name, file, copy):
+    content = bytearray((copy / name / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / name / file).write_bytes(content)
+    assert verdicts(copy, name) == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["plain", "wide", "weights"])
+def test_another_x_or_u_is_refused_even_with_new_checksums(name, copy):
+    file = copy / name / "solver.npz"
+    with np.load(file) as stored:
+        vectors = stored["vectors"].copy()
+    vectors[0] = -vectors[0][::-1]
+    rewrite(file, vectors=vectors)
+    reseal(copy / name)
+    assert checker.main([str(copy / name)]) == 1
+
+
+@pytest.mark.parametrize("change", ["outside", "zero", "nan"])
+@pytest.mark.parametrize("name", ["plain", "wide"])
+def test_a_spoilt_u_is_refused_even_with_new_checksums(name, change, copy):
+    file = copy / name / "certificate.npz"
+    with np.load(file) as stored:
+        key = "rows" if "rows" in stored else "half"
+        U = stored[key].copy()
+    U = {"outside": U * 3.0, "zero": 0.0 * U, "nan": U + np.nan}[change]
+    rewrite(file, **{key: U})
+    reseal(copy / name)
+    assert checker.main([str(copy / name)]) == 1
+
+
+def test_a_swapped_file_is_refused(copy, tmp_path):
+    for file in ("solver.npz", "certificate.npz"):
+        shutil.copy(copy / "pca" / file, copy / "plain" / file)
+    assert verdicts(copy, "plain") == (1, 1)
+    reseal(copy / "plain")
+    assert verdicts(copy, "plain") == (1, 1)
+    np.save(copy / "wide.npy", np.load(copy / "wide.npy")[::-1])  # the same S, but not the same file
+    assert verdicts(copy, "wide") == (1, 1)
+    assert checker.main([str(copy / "path"), str(copy / "holes.csv")]) == 1
+
+
+def test_what_cannot_be_read_is_no_verdict(copy, capsys):
+    assert checker.main([]) == checker.main([str(copy)]) == 2
+    (copy / "plain.csv").unlink()
+    assert checker.main([str(copy / "plain")]) == 2
+    assert "give the data" in capsys.readouterr().out
+    edit(copy / "path", lambda record: record.update(version=2), names=["certificate.json"])
+    assert checker.main([str(copy / "path")]) == 2
+    (copy / "pca" / "certificate.json").write_text("{" * 100_000)
+    assert checker.main([str(copy / "pca")]) == 2
