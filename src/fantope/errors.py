@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -82,6 +83,13 @@ class InputError(ValueError):
         return _restored, (type(self), self.args, self.__dict__)
 
 
+def require(holds: object, argument: str, expected: str, got: str = "", remedy: Text = "") -> None:
+    """Refuse an argument unless it holds: "<argument> must <expected>, got <got>; <remedy>."."""
+    if not holds:
+        problem = (Use(argument), f" must {expected}" + (f", got {got}" if got else ""))
+        raise InputError(problem, argument=argument, expected=expected.removeprefix("be "), got=got, remedy=remedy)
+
+
 class FileError(InputError):
     """A file that cannot be used: one sentence with the file, the place and the way out."""
 
@@ -92,6 +100,18 @@ class FileError(InputError):
     def sentence(self, spelling: Spelling = in_python) -> str:
         """Return the sentence, with arguments in the words of a front end."""
         return f"{self.path}: {' '.join(super().sentence(spelling).split())}"
+
+
+@contextmanager
+def unreadable(path: Path, what: str, *errors: type[BaseException], remedy: str = "write it again") -> Iterator[None]:
+    """Turn what reading a damaged or foreign file raises into a sentence with the beginning of the error's own."""
+    try:
+        yield
+    except FileError:
+        raise
+    except errors as error:
+        said = re.split(r"\n|\. ", str(error))[0] or type(error).__name__
+        raise FileError(path, f"{what} ({said})", remedy=remedy) from None
 
 
 @contextmanager

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from fantope.errors import require
+
 __all__ = ["Simulation", "simulate"]
 
 Array = NDArray[np.float64]
@@ -196,8 +198,7 @@ def _integer(name: str, value: object, least: int) -> int:
 def _groups(sizes: Sequence[int], eigenvalues: Sequence[float], p: int) -> tuple[tuple[int, ...], Array]:
     sizes = tuple(_integer("each entry of sizes", size, 1) for size in sizes)
     leading = np.asarray(eigenvalues, dtype=np.float64)
-    if not sizes:
-        raise ValueError("sizes must name at least one signal group, got none; pass for example sizes=(20, 15).")
+    require(sizes, "sizes", "name at least one signal group", "none", "pass for example sizes=(20, 15)")
     if leading.shape != (len(sizes),):
         raise ValueError(
             f"eigenvalues must hold one number for each of the {len(sizes)} groups in sizes, "

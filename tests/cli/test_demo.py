@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fantope.cli import main
-from fantope.cli.demo import _matched, _score
+from fantope.cli._demo_run import _matched, _score
 from fantope.simulation import simulate
 
 SMALL = ["demo", "--n", "80", "--p", "40", "--tol", "1e-3", "--draws", "2"]
@@ -14,16 +14,16 @@ SMALL = ["demo", "--n", "80", "--p", "40", "--tol", "1e-3", "--draws", "2"]
 def test_truth_scores_perfectly():
     sim = simulate(20, 50)
     row = _score("truth", sim.loadings.T[::-1] * 3, sim, 0.0)
-    assert row.subspace_error == pytest.approx(0, abs=1e-12)
-    assert (row.support_size, row.precision, row.recall) == (35, 1.0, 1.0)
-    assert row.explained_variance_true == pytest.approx(18 / sim.eigenvalues.sum())
+    assert row["subspace_error"] == pytest.approx(0, abs=1e-12)
+    assert (row["support_size"], row["precision"], row["recall"]) == (35, 1.0, 1.0)
+    assert row["explained_variance_true"] == pytest.approx(18 / sim.eigenvalues.sum())
 
 
 def test_vanished_components_still_score():
     sim = simulate(20, 50)
     row = _score("nothing", np.zeros((2, 50)), sim, 0.0)
-    assert row.subspace_error == pytest.approx(np.sqrt(2))
-    assert (row.support_size, row.precision, row.recall) == (0, 0.0, 0.0)
+    assert row["subspace_error"] == pytest.approx(np.sqrt(2))
+    assert (row["support_size"], row["precision"], row["recall"]) == (0, 0.0, 0.0)
 
 
 def test_matching_undoes_order_sign_and_scale():

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checks import is_sparse
+from fantope.errors import require
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -74,8 +75,7 @@ def filter_genes(adata: AnnData, *, min_value: float = 0.0, min_share: float = 0
     >>> list(adata.var_names)
     ['0']
     """
-    if not 0.0 <= min_share <= 1.0:
-        raise ValueError(f"min_share must be a share between 0 and 1, got {min_share!r}.")
+    require(0.0 <= min_share <= 1.0, "min_share", "be a share between 0 and 1", repr(min_share))
     values: Any = _values(adata, layer)
     above = np.asarray((values > min_value).sum(axis=0)).ravel() >= min_share * adata.n_obs
     low, high = (np.asarray(_dense(edge)).ravel() for edge in (values.min(axis=0), values.max(axis=0)))

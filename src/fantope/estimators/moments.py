@@ -10,6 +10,7 @@ import scipy.sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from fantope.checks import LARGEST, is_sparse
+from fantope.errors import require
 from fantope.estimators.inputs import name_columns
 from fantope.operators import Covariance, DenseCovariance, covariance
 from fantope.typing import AnyArray, Array
@@ -43,8 +44,7 @@ def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) ->
     """
     low, high = min_max_axis(X, axis=0) if is_sparse(X) else (X.min(axis=0), X.max(axis=0))
     constant = np.flatnonzero(low == high)
-    if len(constant) == X.shape[1]:
-        raise ValueError("X must vary, but each of its columns is constant: there is nothing to explain.")
+    require(len(constant) != X.shape[1], "X", "vary, but each of its columns is constant: there is nothing to explain")
     if correlation and len(constant):
         raise ValueError(
             f"kind='correlation' needs columns that vary, but X is constant in {name_columns(constant, names)}; drop "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fantope.errors import require
 from fantope.online import FollowTheLeader, OnlineP, OnlineT, RegretTracker, Stream, Tracker
 from fantope.online.base import Learner
 
@@ -18,10 +19,7 @@ def new_stream(pca: OnlineSparsePCA, p: int) -> Stream:
     d = pca.n_components
     if p == 2 and d == 2:
         d = 1
-    if not d < p:
-        raise ValueError(
-            f"n_components must be less than the number of features, {p}, got {d}; ask for {p - 1} or fewer."
-        )
+    require(d < p, "n_components", f"be less than the number of features, {p}", str(d), f"ask for {p - 1} or fewer")
     if pca.window is not None and pca.forgetting != 1.0:
         raise ValueError(f"forgetting must be 1 where window is given, got {pca.forgetting}; use one of the two.")
     learner: Learner

@@ -12,6 +12,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.parallel import Parallel, delayed
 
 from fantope.checks import check_nonnegative, is_sparse
+from fantope.errors import require
 from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import column_moments, data_moments
@@ -136,8 +137,7 @@ class SparsePCACV(SparsePCA):
         values = check_data(self, X, fitting=True)
         d = self._n_components(values.shape[1])
         folds = list(check_cv(self.cv, y).split(values, y))
-        if len(folds) < 2:
-            raise ValueError(f"cv must give at least two folds, got {len(folds)}: one score has no standard error.")
+        require(len(folds) >= 2, "cv", "give at least two folds", f"{len(folds)}: one score has no standard error")
         penalty = as_penalty(0.0 if self.penalty == "l1" else self.penalty, values.shape[1])
         alphas = self._grid(values, penalty)
         found = Parallel(n_jobs=self.n_jobs)(
@@ -160,8 +160,7 @@ class SparsePCACV(SparsePCA):
         """Return the penalties, distinct and in descending order."""
         if self.alphas is not None:
             values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(self.alphas)]
-            if not values:
-                raise ValueError("alphas must hold at least one number, got none; leave it out for an automatic grid.")
+            require(values, "alphas", "hold at least one number", "none", "leave it out for an automatic grid")
             return np.unique(values)[::-1]
         names = getattr(self, "feature_names_in_", None)
         S = data_moments(X, correlation=self.kind == "correlation", names=names).covariance

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checkpoint import BROKEN as BROKEN_ARCHIVE
-from fantope.errors import FileError, Use, listed
+from fantope.errors import FileError, Use, listed, unreadable
 from fantope.io.dataset import Content, Reading
 
 COLUMN_NAMES = ("variables", "var_names", "names", "columns", "feature_names")
@@ -22,14 +22,10 @@ def read_npy(path: Path, reading: Reading) -> Content:
     """Map a .npy file; nothing is read until it is needed."""
     if path.stat().st_size == 0:
         raise FileError(path, "is empty", remedy="check how it was written")
-    try:
+    with unreadable(path, "is cut off or no .npy file", *BROKEN):
         if _holds_objects(path):
             raise FileError(path, "holds Python objects, not numbers", remedy="save it as floats")
         values = np.load(path, mmap_mode="r", allow_pickle=False)
-    except FileError:
-        raise
-    except BROKEN as error:
-        raise FileError(path, f"is cut off or no .npy file ({error})", remedy="write it again") from None
     if not isinstance(values, np.ndarray):  # numpy goes by content, and this is an archive
         values.close()
         raise FileError(path, "is an archive of arrays", remedy="give it the ending .npz")
@@ -51,20 +47,15 @@ def read_npz(path: Path, reading: Reading) -> Content:
     """Read the matrix ``X`` (or the only one, or the layer) of an archive, or a matrix that scipy.sparse saved."""
     if path.stat().st_size == 0:
         raise FileError(path, "is empty", remedy="check how it was written")
-    try:
-        with path.open("rb") as file:  # numpy leaves a damaged archive open
-            archive = np.load(file, allow_pickle=False)
-            if isinstance(archive, np.ndarray):
-                raise FileError(path, "is a single array", remedy="give it the ending .npy")
-            values = _sparse(archive) if reading.layer is None else None
-            if values is None:
-                values = archive[_choose(path, archive, reading.layer)]
-            names = {side: _names(archive, keys) for side, keys in (("rows", ROW_NAMES), ("columns", COLUMN_NAMES))}
-    except FileError:
-        raise
-    except BROKEN as error:
-        raise FileError(path, f"is cut off or no .npz file ({error})", remedy="write it again") from None
-    return Content(values, names["rows"], names["columns"])
+    # Opened here: numpy leaves a damaged archive open.
+    with unreadable(path, "is cut off or no .npz file", *BROKEN), path.open("rb") as file:
+        archive = np.load(file, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise FileError(path, "is a single array", remedy="give it the ending .npy")
+        values = _sparse(archive) if reading.layer is None else None
+        if values is None:
+            values = archive[_choose(path, archive, reading.layer)]
+        return Content(values, _names(archive, ROW_NAMES), _names(archive, COLUMN_NAMES))
 
 
 def _sparse(archive: Mapping[str, Any]) -> Any:

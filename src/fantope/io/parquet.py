@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fantope.errors import FileError, need
+from fantope.errors import FileError, need, unreadable
 from fantope.io.dataset import Content, Reading
 from fantope.typing import AnyArray
 
@@ -17,17 +17,9 @@ SLAB = 32 * 2**20  # bytes of numbers converted at a time
 def read_parquet(path: Path, reading: Reading) -> Content:
     """Read a .parquet table; a text column in front, or the index that pandas stored, names the rows."""
     arrow, parquet = need("pyarrow"), need("pyarrow.parquet")
-    try:
-        with parquet.ParquetFile(path) as file:
-            return _table(path, file, arrow)
-    except FileError:
-        raise
-    except (arrow.ArrowInvalid, OSError) as error:
-        raise FileError(path, f"is cut off or no Parquet file ({_first(error)})", remedy="write it again") from None
-
-
-def _first(error: BaseException) -> str:
-    return str(error).partition("\n")[0].partition(". ")[0]
+    errors = (arrow.ArrowInvalid, OSError)
+    with unreadable(path, "is cut off or no Parquet file", *errors), parquet.ParquetFile(path) as file:
+        return _table(path, file, arrow)
 
 
 def _table(path: Path, file: Any, arrow: Any) -> Content:

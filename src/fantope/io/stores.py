@@ -13,47 +13,32 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.errors import FileError, Use, listed, need
+from fantope.errors import FileError, Use, listed, need, unreadable
 from fantope.io.dataset import Content, Reading
 
 
 def read_h5ad(path: Path, reading: Reading) -> Content:
     """Open the X or a layer of an AnnData file."""
     h5py = need("h5py")
-    try:
+    with unreadable(path, "is cut off or no HDF5 file", OSError):
         file = h5py.File(path, "r")
-    except OSError as error:
-        raise FileError(path, f"is cut off or no HDF5 file ({error})", remedy="write it again") from None
-    try:
+    with unreadable(path, "cannot be read to its end", OSError, RuntimeError):
         return _annotated(path, file, reading)
-    except (OSError, RuntimeError) as error:
-        raise FileError(path, f"cannot be read to its end ({error})", remedy="write it again") from None
 
 
 def read_zarr(path: Path, reading: Reading) -> Content:
     """Open a zarr array, or the X or a layer of an AnnData group."""
     zarr = need("zarr")
-    try:
+    errors = (OSError, ValueError, KeyError, zarr.errors.BaseZarrError)
+    with unreadable(path, "is no zarr store or lacks its metadata", *errors):
         node = zarr.open(str(path), mode="r")
-    except (OSError, ValueError, KeyError, zarr.errors.BaseZarrError) as error:
-        raise FileError(
-            path, f"is no zarr store or lacks its metadata ({_first(error)})", remedy="write it again"
-        ) from None
-    try:
+    with unreadable(path, "cannot be read", Exception):  # codecs raise errors of many kinds
         if not hasattr(node, "keys"):
             _check_chunks(path, node, reading)
             return Content(node)
         if "var" in node and ("X" in node or "layers" in node):
             return _annotated(path, node, reading)
         return Content(_array_of_group(path, node, reading))
-    except FileError:
-        raise
-    except Exception as error:  # codecs raise errors of many kinds
-        raise FileError(path, f"cannot be read ({_first(error)})", remedy="write it again") from None
-
-
-def _first(error: BaseException) -> str:
-    return str(error).partition("\n")[0] or type(error).__name__
 
 
 def _array_of_group(path: Path, group: Any, reading: Reading) -> Any:

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from fantope.errors import FileError, need
+from fantope.errors import FileError, need, unreadable
 from fantope.io.dataset import Content, Reading
 from fantope.typing import Array
 
@@ -58,18 +58,16 @@ class Layout:
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Turn what damaged or foreign bytes raise into a sentence."""
+    packed = unreadable(
+        path, "the compressed data end early or are damaged", EOFError, zlib.error, gzip.BadGzipFile,
+        remedy="copy the file again",
+    )  # fmt: skip
     try:
-        yield
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise FileError(
-            path, f"the compressed data end early or are damaged ({error})", remedy="copy the file again"
-        ) from None
+        with packed, unreadable(path, "is not a text table", csv.Error, remedy="check what the file is"):
+            yield
     except UnicodeDecodeError as error:
-        raise FileError(
-            path, f"is not UTF-8 text (byte {error.object[error.start]:#04x})", remedy="save it again as UTF-8"
-        ) from None
-    except csv.Error as error:
-        raise FileError(path, f"is not a text table ({error})", remedy="check what the file is") from None
+        what = f"is not UTF-8 text (byte {error.object[error.start]:#04x})"
+        raise FileError(path, what, remedy="save it again as UTF-8") from None
 
 
 def sniff(path: Path) -> Head:

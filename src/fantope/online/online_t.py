@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.eigen import Eigenspace, one_blas_thread
+from fantope.errors import require
 from fantope.kernels.build import PARALLEL_FROM
 from fantope.kernels.online_t import (
     BOTTOM,
@@ -106,10 +107,8 @@ class OnlineT:
         truncate: bool = True,
         eigen_tol: float = 1e-2,
     ) -> None:
-        if correction not in ("clipped", "paper"):
-            raise ValueError(f"correction must be 'clipped' or 'paper', got {correction!r}.")
-        if storage not in ("dense", "sparse"):
-            raise ValueError(f"storage must be 'dense' or 'sparse', got {storage!r}.")
+        require(correction in ("clipped", "paper"), "correction", "be 'clipped' or 'paper'", repr(correction))
+        require(storage in ("dense", "sparse"), "storage", "be 'dense' or 'sparse'", repr(storage))
         p = n_features
         self.n_features, self.n_components, self.alpha = p, n_components, float(alpha)
         self.step_size, self.nu, self.correction = step_size, nu, correction

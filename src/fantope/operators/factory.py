@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse
 
+from fantope.errors import require
 from fantope.operators.columns import ArrayColumns, TiledColumns
 from fantope.operators.data import DataCovariance, LocalCovariance
 from fantope.operators.sparse import SparseColumns, from_backed
@@ -54,8 +55,7 @@ def covariance(
     >>> sol.support.tolist()
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
-    if kind not in ("covariance", "correlation"):
-        raise ValueError(f"kind must be 'covariance' or 'correlation', got {kind!r}.")
+    require(kind in ("covariance", "correlation"), "kind", "be 'covariance' or 'correlation'", repr(kind))
     names, X = _named(X, layer)
     if _is_dask(X):
         from fantope.operators.dask import DaskColumns, DaskCovariance
@@ -121,14 +121,10 @@ def _columns(X: Any) -> TiledColumns:
 
 def check_shape(shape: tuple[int, ...], dtype: Any) -> None:
     """Refuse what is not a matrix of numbers with two rows and two columns."""
-    if len(shape) != 2:
-        raise ValueError(f"X must be a two-dimensional (samples, variables) array, got shape {shape}.")
-    if np.dtype(dtype).kind not in NUMBERS:
-        raise ValueError(f"X must hold numbers, got dtype {dtype}; drop or encode text columns.")
-    if shape[0] < 2:
-        raise ValueError(f"X must have at least 2 rows (samples), got shape {shape}.")
-    if shape[1] < 2:
-        raise ValueError(f"X must have at least 2 columns (variables), got shape {shape}.")
+    require(len(shape) == 2, "X", "be a two-dimensional (samples, variables) array", f"shape {shape}")
+    require(np.dtype(dtype).kind in NUMBERS, "X", "hold numbers", f"dtype {dtype}", "drop or encode text columns")
+    require(shape[0] >= 2, "X", "have at least 2 rows (samples)", f"shape {shape}")
+    require(shape[1] >= 2, "X", "have at least 2 columns (variables)", f"shape {shape}")
 
 
 def check_mapped(X: Any) -> None:

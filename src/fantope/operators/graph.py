@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.kernels.scan import roots, unite
 from fantope.typing import Array, IntArray
 
@@ -31,8 +32,7 @@ class ThresholdGraph:
 
     def component_labels(self, alpha: float) -> IntArray:
         """Return the connected component of each variable at ``alpha``, which must not be below the graph's own."""
-        if alpha < self.alpha:
-            raise ValueError(f"alpha must be at least {self.alpha}, for which the graph was made, got {alpha}.")
+        require(not alpha < self.alpha, "alpha", f"be at least {self.alpha}, for which the graph was made", str(alpha))
         used = self.bounds > alpha
         parents = np.arange(self.size)
         unite(parents, self.rows[used], self.cols[used])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.typing import Array
 
 __all__ = [
@@ -215,8 +216,7 @@ def online_t_constants(
     D₁ = max{2b₁ℓ, 2σ₁√(2dℓ)}, D₂ = max{2b₁ℓ, σ₁√(2ℓ)}, D₃ = max{2b₂ℓ, σ₂√(2ℓ)},
     C₃ = 2d/α₀ + D₁ + α₀(C₂ + C₁(μ₁ + ‖Σ‖_F) + μ₂), C₄ = α₀(C₁D₂ + D₃)/2.
     """
-    if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon must be a probability between 0 and 1, got {epsilon!r}.")
+    require(0 < epsilon < 1, "epsilon", "be a probability between 0 and 1", repr(epsilon))
     C1, C2 = online_t_basic(p, d, lam, nu)
     log = float(np.log(3 / epsilon))
     D1 = max(2 * moments.b1 * log, 2 * moments.sigma1 * np.sqrt(2 * d * log))
@@ -265,8 +265,7 @@ def online_p_parameters(p: int) -> tuple[float, float]:
     >>> round(r, 4), round(beta, 6)
     (1.2003, 0.003669)
     """
-    if p < 3:
-        raise ValueError(f"p must be at least 3, for log p > 1, got {p!r}.")
+    require(p >= 3, "p", "be at least 3, for log p > 1", repr(p))
     log = float(np.log(p))
     return log / (log - 1), float(np.exp(-4)) / (log - 1)
 

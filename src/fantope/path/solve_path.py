@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fantope.checks import check_nonnegative
+from fantope.errors import require
 from fantope.notebook import card, curve, table
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
@@ -210,8 +211,7 @@ def _grid(S: Covariance, penalty: Entrywise, alphas: Any, n_alphas: int) -> Arra
     """Return the penalties, distinct and in descending order."""
     if alphas is not None:
         values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]
-        if not values:
-            raise ValueError("alphas must hold at least one number, got none; leave it out for an automatic grid.")
+        require(values, "alphas", "hold at least one number", "none", "leave it out for an automatic grid")
         return np.unique(values)[::-1]
     if isinstance(n_alphas, bool) or not isinstance(n_alphas, int | np.integer) or n_alphas < 1:
         raise ValueError(f"n_alphas must be a whole number, 1 or larger, got {n_alphas!r}.")

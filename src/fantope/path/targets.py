@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from fantope.checks import check_nonnegative
+from fantope.errors import require
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
 from fantope.penalties import L1, Entrywise, Penalty
@@ -100,8 +101,7 @@ def solve_for_norm(S: Any, n_components: int, norm: float, *, tol: float = 1e-3)
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
     norm = check_nonnegative("norm", norm)
-    if norm < d:
-        raise ValueError(f"norm must be at least n_components, {d} (‖X‖₁ ≥ tr X = {d}), got {norm:g}.")
+    require(not norm < d, "norm", f"be at least n_components, {d} (‖X‖₁ ≥ tr X = {d})", f"{norm:g}")
     tol = check_tol(tol, covariance.size)
     # Twice as accurate as asked for: what the resolution of alpha and a mixture add stays within tol.
     finer = max(0.5 * tol, smallest_tol(covariance.size))
@@ -160,8 +160,7 @@ def solve_for_variance(
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
     share = check_nonnegative("share", share, positive=True)
-    if share >= 1:
-        raise ValueError(f"share must be between 0 and 1, got {share:g}; only alpha = 0, ordinary PCA, reaches 1.")
+    require(not share >= 1, "share", "be between 0 and 1", f"{share:g}", "only alpha = 0, ordinary PCA, reaches 1")
     shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
     wanted = share * leading_variance(covariance, d)
     tried, mark = _search(covariance, d, shape, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)

@@ -16,6 +16,7 @@ from typing import Self
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.kernels.squared_lr import dual_power_sum, entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.penalties.base import Penalty
@@ -171,8 +172,7 @@ def prox_squared_lr(
            [-0.5 ,  0.25]])
     """
     scale = float(np.abs(V).max(initial=0.0))
-    if not math.isfinite(scale):
-        raise ValueError("V must be finite, got NaN or infinity; check the values that the prox is applied to.")
+    require(math.isfinite(scale), "V", "be finite", "NaN or infinity", "check the values that the prox is applied to")
     if scale <= threshold:
         return SquaredLr(np.zeros_like(V), 0.0, 0)
     unit = 1.0 if 1e-3 <= scale <= 1e3 else scale

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fantope.errors import require
 from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, VERMILION, axes_or_new, journal_style, short_name
 
 if TYPE_CHECKING:
@@ -149,6 +150,5 @@ def _labelled(
     matrix = np.atleast_2d(np.asarray(components, dtype=float))
     p = matrix.shape[1]
     labels = [str(j) for j in range(p)] if names is None else [str(name) for name in names]
-    if len(labels) != p:
-        raise ValueError(f"names must hold one name for each of the {p} variables, got {len(labels)}.")
+    require(len(labels) == p, "names", f"hold one name for each of the {p} variables", str(len(labels)))
     return matrix, labels

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fantope.errors import require
 from fantope.plotting.style import (
     BLUE,
     GREY,
@@ -174,8 +175,7 @@ def plot_top_loadings(components: ArrayLike, names: Sequence[str], *, n_shown: i
     """
     matrix = np.atleast_2d(np.asarray(components, dtype=float))
     d, p = matrix.shape
-    if len(names) != p:
-        raise ValueError(f"names must hold one name for each of the {p} variables, got {len(names)}.")
+    require(len(names) == p, "names", f"hold one name for each of the {p} variables", str(len(names)))
     chosen = [_largest(row, n_shown) for row in matrix]
     across = min(d, 5)
     down = -(-d // across)

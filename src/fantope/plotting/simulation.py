@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.plotting.style import GREY, GROUP_COLOURS, journal_style, new_figure, side_by_side
 from fantope.simulation import Simulation
 
@@ -32,8 +33,7 @@ def plot_setting(sim: Simulation, *, n_vectors: int = 5) -> Figure:
         Heat map on the left, one small panel for each eigenvector on the right.
     """
     p = sim.eigenvectors.shape[0]
-    if not 1 <= n_vectors <= p:
-        raise ValueError(f"n_vectors must lie between 1 and p = {p}, got {n_vectors}; pass for example 5.")
+    require(1 <= n_vectors <= p, "n_vectors", f"lie between 1 and p = {p}", str(n_vectors), "pass for example 5")
     with journal_style():
         figure = new_figure(8.4, 3.9)
         left, right = side_by_side(figure, 0.46)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fantope.errors import require
 from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure
 
 if TYPE_CHECKING:
@@ -143,8 +144,7 @@ def plot_projection(projection: Any, *, variables: ArrayLike | None = None, ax: 
         shown = np.flatnonzero(np.asarray(projection.diagonal()))
     else:
         shown = np.asarray(variables, dtype=np.intp)
-    if not shown.size:
-        raise ValueError("variables must name at least one variable, got none; pass the indices to show.")
+    require(shown.size, "variables", "name at least one variable", "none", "pass the indices to show")
     # Cut out before making it dense: the full matrix may be too large.
     rows = projection.tocsr()[shown] if hasattr(projection, "tocsr") else np.asarray(projection)[shown]
     block = rows[:, shown]

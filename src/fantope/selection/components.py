@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.typing import Array
 
 
@@ -73,8 +74,7 @@ def parallel_analysis(
     values = np.asarray(X, dtype=np.float64)
     if values.ndim != 2 or min(values.shape) < 2:
         raise ValueError(f"X must be an (n, p) array with at least 2 rows and columns, got shape {values.shape}.")
-    if not 0.0 < quantile < 1.0:
-        raise ValueError(f"quantile must be between 0 and 1, got {quantile!r}.")
+    require(0.0 < quantile < 1.0, "quantile", "be between 0 and 1", repr(quantile))
     if n_permutations < 1 or max_components < 1:
         raise ValueError("n_permutations and max_components must be at least 1.")
     Z = values - values.mean(axis=0)

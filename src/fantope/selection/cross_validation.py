@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.path.walk import Walk
 from fantope.penalties import Penalty
 from fantope.penalties.l1 import as_penalty
@@ -98,8 +99,7 @@ def choose(scores: Array, rule: Rule) -> int:
     >>> choose(scores, "best"), choose(scores, "1se")
     (2, 1)
     """
-    if rule not in ("1se", "best"):
-        raise ValueError(f"rule must be '1se' or 'best', got {rule!r}.")
+    require(rule in ("1se", "best"), "rule", "be '1se' or 'best'", repr(rule))
     means = scores.mean(axis=1)
     best = int(np.argmax(means))
     if rule == "best":
@@ -139,8 +139,7 @@ def cross_validate(
     """
     grid = np.unique(np.asarray(alphas, dtype=np.float64))[::-1]
     found = [fold_scores(S, explained, n_components, grid, tol, penalty) for S, explained in folds]
-    if len(found) < 2:
-        raise ValueError(f"folds must hold at least two folds, got {len(found)}.")
+    require(len(found) >= 2, "folds", "hold at least two folds", str(len(found)))
     scores = np.column_stack([score for score, _ in found])
     sizes = np.column_stack([size for _, size in found])
     return CrossValidation(grid, scores, sizes, choose(scores, rule), rule)

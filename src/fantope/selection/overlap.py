@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fantope.errors import InputError, Use
+from fantope.errors import InputError, Use, require
 from fantope.typing import Array, IntArray
 
 LIMITS = (Use("min_variables"), " and ", Use("max_variables"))
@@ -105,8 +105,7 @@ def select_by_overlap(
     groups = tuple(supports)
     grid = np.array([float(alpha) for alpha in alphas])
     check_limits(min_variables, max_variables)
-    if not groups or not len(grid):
-        raise ValueError("supports must hold at least one group and one alpha, got none.")
+    require(groups and len(grid), "supports", "hold at least one group and one alpha", "none")
     for group in groups:
         if len(supports[group]) != len(grid):
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fantope.errors import require
 from fantope.operators import covariance
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array, IntArray
@@ -84,8 +85,7 @@ def stability_selection(
         raise ValueError(
             f"threshold must be above 0.5 and at most 1, got {threshold!r}: the bound on the number of errors needs it."
         )
-    if n_subsamples < 2:
-        raise ValueError(f"n_subsamples must be at least 2, got {n_subsamples!r}.")
+    require(n_subsamples >= 2, "n_subsamples", "be at least 2", repr(n_subsamples))
     n, p = values.shape
     rng = np.random.default_rng(random_state)
     counts = np.zeros(p)

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 
 from fantope.eigen import Eigenspace
+from fantope.errors import require
 from fantope.kernels.elementwise import admm_pass, admm_rescale, box_part, soft_threshold
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
@@ -78,10 +79,8 @@ class Admm:
     check_every: int = 10
 
     def __post_init__(self) -> None:
-        if self.eigen not in ("partial", "full"):
-            raise ValueError(f"eigen must be 'partial' or 'full', got {self.eigen!r}.")
-        if not 0.0 < self.relax < 2.0:
-            raise ValueError(f"relax must be above 0 and below 2, got {self.relax!r}.")
+        require(self.eigen in ("partial", "full"), "eigen", "be 'partial' or 'full'", repr(self.eigen))
+        require(0.0 < self.relax < 2.0, "relax", "be above 0 and below 2", repr(self.relax))
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> AdmmState:
         """Start from ``start``, or from the thresholded PCA of :func:`spectral_start`."""

@@ -16,6 +16,7 @@ from typing import Literal
 import numpy as np
 
 from fantope.eigen import Eigenspace
+from fantope.errors import require
 from fantope.kernels.elementwise import box_part, gradfps_pass, gradfps_target, soft_threshold
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
@@ -78,12 +79,9 @@ class GradFps:
     check_every: int = 10
 
     def __post_init__(self) -> None:
-        if self.prox not in ("direct", "iterative"):
-            raise ValueError(f"prox must be 'direct' or 'iterative', got {self.prox!r}.")
-        if self.form not in ("published", "corollary"):
-            raise ValueError(f"form must be 'published' or 'corollary', got {self.form!r}.")
-        if self.output not in ("last", "average"):
-            raise ValueError(f"output must be 'last' or 'average', got {self.output!r}.")
+        require(self.prox in ("direct", "iterative"), "prox", "be 'direct' or 'iterative'", repr(self.prox))
+        require(self.form in ("published", "corollary"), "form", "be 'published' or 'corollary'", repr(self.form))
+        require(self.output in ("last", "average"), "output", "be 'last' or 'average'", repr(self.output))
         if self.prox == "iterative" and self.mu is None:
             raise ValueError("prox='iterative' needs a finite mu: pass a number, or mu='paper'.")
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fantope.checks import check_nonnegative
+from fantope.errors import require
 from fantope.operators import Covariance, DenseCovariance
 from fantope.penalties import Penalty
 from fantope.penalties.l1 import as_penalty
@@ -175,8 +176,7 @@ def choose_solver(solver: str | Solver, step_size: float | None = None) -> Solve
     if not isinstance(solver, str):
         if not hasattr(solver, "candidate"):
             raise ValueError(f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}.")
-        if step_size is not None:
-            raise ValueError("step_size must be given to the solver object itself when solver is one.")
+        require(step_size is None, "step_size", "be given to the solver object itself when solver is one")
         return solver
     if solver not in SOLVERS:
         raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}.")
@@ -199,8 +199,7 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
         start = Start(rows, X, U, init.step_size)
     else:
         dense = init.toarray() if hasattr(init, "toarray") else np.asarray(init, dtype=np.float64)
-        if not np.isfinite(dense).all():
-            raise ValueError("init must be finite, got NaN or infinity; leave init out to start afresh.")
+        require(np.isfinite(dense).all(), "init", "be finite", "NaN or infinity", "leave init out to start afresh")
         dense = dense[np.ix_(kept, kept)]
         rows = np.flatnonzero(np.abs(dense).max(axis=1) > 0.0)
         start = Start(rows, np.ascontiguousarray(0.5 * (dense + dense.T)[np.ix_(rows, rows)]))

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checks import LARGEST, check_finite, check_nonnegative
-from fantope.errors import InputError
+from fantope.errors import InputError, require
 from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
 
@@ -43,8 +43,7 @@ def check_covariance(S: Any) -> Covariance:
             f"S must be a square (p, p) matrix, got shape {matrix.shape}; for a data matrix use fantope.SparsePCA, or "
             "pass its covariance, numpy.cov(X, rowvar=False)."
         )
-    if len(matrix) < 2:
-        raise ValueError(f"S must have at least 2 variables, got shape {matrix.shape}.")
+    require(len(matrix) >= 2, "S", "have at least 2 variables", f"shape {matrix.shape}")
     return DenseCovariance(_symmetric(matrix))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fantope.checks import is_sparse
-from fantope.errors import FileError, Use, listed, need
+from fantope.errors import FileError, Use, listed, need, unreadable
 from fantope.io.dataset import Content, Dataset, Reading, loaded
 from fantope.io.fingerprint import checksum
 from fantope.io.readers import read_content
@@ -127,11 +127,9 @@ def read_annotation(path: Path) -> pd.DataFrame | None:
     import pandas as pd
 
     h5py, elements = need("h5py"), need("anndata.io")
-    try:
-        with h5py.File(path, "r") as file:
-            frame: Any = elements.read_elem(file["obs"])
-    except (OSError, KeyError, ValueError) as error:
-        raise FileError(path, f"has no readable table of samples, obs ({error})", remedy="write it again") from None
+    errors, what = (OSError, KeyError, ValueError), "has no readable table of samples, obs"
+    with unreadable(path, what, *errors), h5py.File(path, "r") as file:
+        frame: Any = elements.read_elem(file["obs"])
     return pd.DataFrame(frame).set_axis(frame.index.astype(str).str.strip())
 
 
@@ -160,15 +158,13 @@ def _read_text(path: Path) -> pd.DataFrame:
         need("pyarrow")
         table = pd.read_parquet(path)
         return table if isinstance(table.index, pd.RangeIndex) else table.reset_index()
-    separator = sniff(path).separator
-    try:
+    errors = (pd.errors.ParserError, pd.errors.EmptyDataError)
+    with readable(path), unreadable(path, "is not a table", *errors, remedy="give every line as many fields"):
         # Text first: a sample called 007 or a gene called NaN keeps its name.
-        with readable(path):
-            table = pd.read_csv(
-                path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig", skipinitialspace=True
-            )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise FileError(path, f"is not a table ({error})", remedy="give every line as many fields") from None
+        table = pd.read_csv(
+            path, sep=sniff(path).separator, dtype=str, keep_default_na=False, encoding="utf-8-sig",
+            skipinitialspace=True,
+        )  # fmt: skip
     return table.replace({"": None, "NA": None})
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
+from fantope.errors import require
+
 if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
@@ -81,8 +83,7 @@ def judge(checks: Sequence[bool]) -> Verdict:
     >>> judge([True, False]).value, judge([False]).value
     ('partly', 'does not hold')
     """
-    if not checks:
-        raise ValueError("checks must hold at least one result, got none.")
+    require(checks, "checks", "hold at least one result", "none")
     if all(checks):
         return Verdict.HOLDS
     return Verdict.PARTLY if any(checks) else Verdict.FAILS

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 import scipy.linalg
 
+from fantope.errors import require
 from fantope.paper.intersection.problem import (
     Ball,
     Interior,
@@ -143,8 +144,7 @@ def nearest_correlation(
     """
     p = len(A)
     low, high = np.broadcast_to(np.asarray(lower, float), (p, p)), np.broadcast_to(np.asarray(upper, float), (p, p))
-    if (low > high).any():
-        raise ValueError("lower must be at most upper everywhere; mend the bounds that cross.")
+    require(not (low > high).any(), "lower", "be at most upper everywhere", remedy="mend the bounds that cross")
     diagonal = np.eye(p, dtype=bool)
 
     def into_bounds(X: Array) -> Array:
