@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -88,6 +88,12 @@ def require(holds: object, argument: str, expected: str, got: str = "", remedy: 
     if not holds:
         problem = (Use(argument), f" must {expected}" + (f", got {got}" if got else ""))
         raise InputError(problem, argument=argument, expected=expected.removeprefix("be "), got=got, remedy=remedy)
+
+
+def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse an argument that is not one of some words."""
+    known = list(choices)
+    require(value in known, argument, f"be one of {', '.join(map(repr, known))}", repr(value))
 
 
 class FileError(InputError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fantope.cli.console import Function
+from fantope.cli.console import Function, with_options
 
 if TYPE_CHECKING:
     from fantope.io import Dataset, Reading
@@ -24,48 +24,39 @@ WEIGHTS = "Variables × variables: a factor of the penalty for each entry of X; 
 READING = ("transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks")
 
 
-def reading_options(function: Function) -> Function:
-    """Add the options that say how DATA is to be read."""
-    for option in reversed((
-        click.option("--transpose", is_flag=True, help="Rows of DATA are variables (genes × samples)."),
-        click.option("--layer", metavar="NAME", help="Layer of AnnData, or array of an .npz or .zarr group."),
-        click.option("--impute", type=click.Choice(["mean", "drop"]),
-                     help="Missing values: fill in the variable's mean, or drop variables that have any."),
-        click.option("--drop-constant", is_flag=True, help="Leave out variables that do not vary."),
-        click.option("--duplicates", type=click.Choice(["suffix", "first"]),
-                     help="Variables of one name: add .1, .2, … or keep the first."),
-        click.option("--header", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
-                     help="Whether the first line of a text table holds names."),
-        click.option("--row-names", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
-                     help="Whether the first column of a text table holds names."),
-        click.option("--allow-empty-chunks", is_flag=True,
-                     help="Take chunks that a zarr store lacks as filled with its fill value."),
-    )):  # fmt: skip
-        function = option(function)
-    return function
+# How DATA is to be read.
+reading_options = with_options(
+    click.option("--transpose", is_flag=True, help="Rows of DATA are variables (genes × samples)."),
+    click.option("--layer", metavar="NAME", help="Layer of AnnData, or array of an .npz or .zarr group."),
+    click.option("--impute", type=click.Choice(["mean", "drop"]),
+                 help="Missing values: fill in the variable's mean, or drop variables that have any."),
+    click.option("--drop-constant", is_flag=True, help="Leave out variables that do not vary."),
+    click.option("--duplicates", type=click.Choice(["suffix", "first"]),
+                 help="Variables of one name: add .1, .2, … or keep the first."),
+    click.option("--header", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
+                 help="Whether the first line of a text table holds names."),
+    click.option("--row-names", type=click.Choice(["auto", "yes", "no"]), default="auto", show_default=True,
+                 help="Whether the first column of a text table holds names."),
+    click.option("--allow-empty-chunks", is_flag=True,
+                 help="Take chunks that a zarr store lacks as filled with its fill value."),
+)  # fmt: skip
 
 
 def problem_options(tol: float) -> Callable[[Function], Function]:
     """Add the options that say what is to be solved, except the penalty."""
-
-    def add(function: Function) -> Function:
-        for option in reversed((
-            click.option("-d", "--components", "n_components", type=click.IntRange(min=1), default=2, show_default=True,
-                         help="Number of components."),
-            click.option("--kind", type=click.Choice(KINDS), default="covariance", show_default=True,
-                         help="What S is; precomputed: DATA is S itself."),
-            click.option("--no-center", is_flag=True, help="Do not subtract the variables' means."),
-            click.option("--tol", type=float, default=tol, show_default=True, help="Relative duality gap to reach."),
-            click.option("--max-iter", type=int, help="Most iterations to spend.  [default: the solver's own]"),
-            click.option("--solver", type=click.Choice(SOLVERS), default="auto", show_default=True),
-            click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
-            click.option("--overwrite", is_flag=True, help="Replace a folder that this command wrote."),
-            click.option("--no-figures", is_flag=True, help="Write tables only."),
-        )):  # fmt: skip
-            function = option(function)
-        return function
-
-    return add
+    return with_options(
+        click.option("-d", "--components", "n_components", type=click.IntRange(min=1), default=2, show_default=True,
+                     help="Number of components."),
+        click.option("--kind", type=click.Choice(KINDS), default="covariance", show_default=True,
+                     help="What S is; precomputed: DATA is S itself."),
+        click.option("--no-center", is_flag=True, help="Do not subtract the variables' means."),
+        click.option("--tol", type=float, default=tol, show_default=True, help="Relative duality gap to reach."),
+        click.option("--max-iter", type=int, help="Most iterations to spend.  [default: the solver's own]"),
+        click.option("--solver", type=click.Choice(SOLVERS), default="auto", show_default=True),
+        click.option("-o", "--out", type=click.Path(path_type=Path), required=True, help="Folder to write."),
+        click.option("--overwrite", is_flag=True, help="Replace a folder that this command wrote."),
+        click.option("--no-figures", is_flag=True, help="Write tables only."),
+    )  # fmt: skip
 
 
 def take_reading(options: dict[str, Any]) -> Reading:

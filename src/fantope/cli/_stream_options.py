@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fantope.cli._rows import guess_format
-from fantope.cli.console import given
+from fantope.cli.console import given, with_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
-
-Function = TypeVar("Function", bound="Callable[..., Any]")
 
 COUNT, POSITIVE, NOT_NEGATIVE = click.IntRange(min=1), click.FloatRange(min=0, min_open=True), click.FloatRange(min=0)
 
@@ -107,11 +103,7 @@ class Options:
     log_every: int
 
 
-def stream_options(function: Function) -> Function:
-    """Add the options to the command."""
-    for option in reversed(LEARNING + RUNNING):
-        function = option(function)
-    return function
+stream_options = with_options(*LEARNING, *RUNNING)
 
 
 def take_options(context: click.Context, source: str, values: dict[str, Any]) -> tuple[Options, OnlineSparsePCA]:

@@ -135,10 +135,21 @@ def _plain_lines(title: str, lines: int) -> Callable[[float, str], None]:
     return report
 
 
-def talk_options(function: Function) -> Function:
-    """Add `--quiet` and `--json` to a command."""
-    function = click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
-    return click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")(function)
+def with_options(*options: Callable[[Any], Any]) -> Callable[[Function], Function]:
+    """Return a decorator that adds options to a command, in the order in which its help lists them."""
+
+    def add(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+talk_options = with_options(
+    click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else."),
+)
 
 
 def given(context: click.Context, name: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fantope.coexpression.view import bands, by_module, by_specificity, densities, loadings
-from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure
+from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure, short_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,7 +48,7 @@ def plot_selection(result: Coexpression) -> Figure:
         panels[-1].axhspan(low, high, color=GREY, alpha=0.14, lw=0)
         for k, name in enumerate(result.groups):
             colour = GROUP_COLOURS[k % len(GROUP_COLOURS)]
-            _points(panels[-1], alphas, table[f"n_{name}"].to_numpy(dtype=float), eligible, colour, _text(name))
+            _points(panels[-1], alphas, table[f"n_{name}"].to_numpy(dtype=float), eligible, colour, short_name(name))
         top = float(np.nanmax(table[[f"n_{name}" for name in result.groups]].to_numpy(dtype=float)))
         # Sets far above the limit would press everything of interest to the floor.
         panels[-1].set(xlabel="penalty $\\alpha$", ylabel="active genes", ylim=(0, 1.08 * min(max(top, low), 3 * high)))
@@ -89,7 +89,7 @@ def plot_modules(result: Coexpression, group: str) -> Figure:
         figure = new_figure(7.4, 4.1)
         left, right = figure.subplots(1, 2, width_ratios=[1.0, 0.32 + 0.05 * weights.shape[1]])
         image = _matrix(left, found.correlation(pd.Index(table["gene"])), table, labelled=True)
-        left.set_title(f"correlations in {_text(group)}, {len(table)} genes", loc="left")
+        left.set_title(f"correlations in {short_name(group)}, {len(table)} genes", loc="left")
         right.imshow(
             weights / np.abs(weights).max(axis=0, initial=1e-12), cmap=DIVERGING, vmin=-1, vmax=1, aspect="auto",
             interpolation="nearest",
@@ -115,7 +115,7 @@ def _matrix(ax: Axes, matrix: pd.DataFrame, table: pd.DataFrame, *, labelled: bo
     ax.spines[:].set_visible(True)
     ax.set_xticks([])
     if labelled:
-        ax.set_yticks([(start + stop - 1) / 2 for _, start, stop in parts], [_text(name) for name, _, _ in parts])
+        ax.set_yticks([(start + stop - 1) / 2 for _, start, stop in parts], [short_name(name) for name, _, _ in parts])
         ax.tick_params(axis="y", length=0)
     else:
         ax.set_yticks([])
@@ -147,10 +147,10 @@ def plot_comparison(result: Coexpression, first: str, second: str) -> Figure:
         panels = figure.subplots(1, 3, width_ratios=[1, 1, 1])
         for k, (panel, name, matrix) in enumerate(zip(panels, (first, second), matrices, strict=False)):
             image = _matrix(panel, matrix, table, labelled=k == 0)
-            panel.set_title(f"{_text(name)}: {len(genes)} genes", loc="left")
+            panel.set_title(f"{short_name(name)}: {len(genes)} genes", loc="left")
         figure.colorbar(image, ax=panels[1], shrink=0.8, label="correlation", ticks=[-1, 0, 1])
         for name, curve, colour, style in zip((first, second), curves, GROUP_COLOURS, ("-", "--"), strict=False):
-            panels[2].plot(grid, curve, color=colour, ls=style, lw=1.4, label=_text(name))
+            panels[2].plot(grid, curve, color=colour, ls=style, lw=1.4, label=short_name(name))
             panels[2].fill_between(grid, curve, color=colour, alpha=0.1, lw=0)
         panels[2].set(xlabel="correlation off the diagonal", ylabel="density", xlim=(-1, 1), ylim=(0, None))
         panels[2].legend(loc="best")
@@ -181,15 +181,12 @@ def plot_volcano(pair: Differential, *, n_named: int = 12, ax: Axes | None = Non
         ax.plot(change[found], height[found], ls="", marker="o", ms=3.5, alpha=0.8, color=BLUE)
         ax.axvline(0, color=GREY, lw=0.6)
         widest = 1.2 * float(np.abs(change).max(initial=1e-6))
-        ax.set(
-            xlabel=f"change of mean correlation, {_text(pair.first)} to {_text(pair.second)}", xlim=(-widest, widest)
-        )
+        first, second = short_name(pair.first), short_name(pair.second)
+        ax.set(xlabel=f"change of mean correlation, {first} to {second}", xlim=(-widest, widest))
         ax.set(ylabel="$-\\log_{10}\\,p$", ylim=(0, None))
         ax.margins(y=0.1)
-        ax.set_title(
-            f"{_text(pair.first)} and {_text(pair.second)}: {int(found.sum())} of {len(found)} genes at FDR {LEVEL:g}",
-            loc="left",
-        )
+        title = f"{first} and {second}: {int(found.sum())} of {len(found)} genes at FDR {LEVEL:g}"
+        ax.set_title(title, loc="left")
         order = [k for k in np.argsort(-np.abs(change), kind="stable") if found[k]]
         _name_points(ax, pair.genes["gene"].tolist(), change, height, order, n_named)
     return ax
@@ -201,19 +198,13 @@ def _name_points(ax: Axes, names: Sequence[object], x: Any, y: Any, order: Seque
     bottom = y / (float(y.max()) or 1.0)
     written: list[int] = []
     for k in order:
-        reach = 0.03 + 0.022 * len(_text(names[k]))
+        reach = 0.03 + 0.022 * len(short_name(names[k]))
         ahead, beside = left - left[k], np.abs(bottom - bottom[k])
         near = ((ahead >= 0) & (ahead < reach) & (beside < 0.035)).sum() > 1  # it is near itself
         clash = any(abs(ahead[j]) < 0.25 and beside[j] < 0.045 for j in written)
         if near or clash:
             continue
-        ax.annotate(_text(names[k]), (x[k], y[k]), xytext=(4, -2.5), textcoords="offset points", fontsize=7)
+        ax.annotate(short_name(names[k]), (x[k], y[k]), xytext=(4, -2.5), textcoords="offset points", fontsize=7)
         written.append(k)
         if len(written) == most:
             break
-
-
-def _text(name: object) -> str:
-    # Dollar signs would start mathematics.
-    text = str(name)
-    return (text if len(text) <= 18 else f"{text[:17]}…").replace("$", r"\$")

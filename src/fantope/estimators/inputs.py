@@ -28,7 +28,7 @@ def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
     try:
         X = validate_data(estimator, X, reset=fitting, ensure_min_samples=least, ensure_min_features=least, **kept)
     except ValueError as error:
-        if "could not convert string" in str(error):
+        if _holds_text(X):
             raise ValueError(
                 f"X must hold numbers only, but {error}; drop text columns or encode them first."
             ) from None
@@ -42,6 +42,15 @@ def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
+
+
+def _holds_text(X: Any) -> bool:
+    """Return whether X has an entry that is text and no number."""
+    values = np.zeros(0) if is_sparse(X) else np.asarray(X)
+    try:
+        return values.dtype.kind in "OSU" and values.astype(np.float64) is None
+    except (TypeError, ValueError):
+        return True
 
 
 def name_columns(columns: Any, names: AnyArray | None) -> str:

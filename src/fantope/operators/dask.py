@@ -75,11 +75,8 @@ class DaskCovariance(DataCovariance):
             tasks = []
             for a, b in wave:
                 rows, cols = groups[a], groups[b]
-                values = gram(rows, cols)
-                scales = (sigma[rows], sigma[cols])
-                tasks.append(
-                    _task(_reduced, reduce, values, rows, cols, *scales, margin, precision is np.float64, threshold())
-                )
+                tile = (gram(rows, cols), rows, cols, sigma[rows], sigma[cols], margin, precision is np.float64)
+                tasks.append(_task(_reduced, reduce, threshold(), *tile))
             yield from compute(tasks)
 
 
@@ -302,18 +299,8 @@ def _pair_sums(piece: Array, left: IntArray, right: IntArray) -> Array:
     return found
 
 
-def _reduced(
-    reduce: Callable[[Tile, float], Any],
-    values: AnyArray,
-    rows: IntArray,
-    cols: IntArray,
-    scale_rows: Array,
-    scale_cols: Array,
-    margin: float,
-    exact: bool,
-    threshold: float,
-) -> Any:
-    return reduce(Tile(values, rows, cols, scale_rows, scale_cols, margin, exact), threshold)
+def _reduced(reduce: Callable[[Tile, float], Any], threshold: float, *tile: Any) -> Any:
+    return reduce(Tile(*tile), threshold)
 
 
 def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:

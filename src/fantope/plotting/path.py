@@ -15,6 +15,7 @@ from fantope.plotting.style import (
     GROUP_COLOURS,
     VERMILION,
     axes_or_new,
+    draw_tolerance,
     journal_style,
     new_figure,
     short_name,
@@ -147,10 +148,7 @@ def plot_path_gaps(alphas: ArrayLike, gaps: ArrayLike, *, tol: float | None = No
         ax.plot(x[shown & ~over], y[shown & ~over], color=BLUE, ls="", marker="o", ms=3.5)
         if over.any():
             ax.plot(x[over], y[over], color=VERMILION, ls="", marker="s", ms=4, label="above what was asked for")
-        ax.set_yscale("log")
-        if tol is not None:
-            ax.axhline(tol, color=GREY, lw=0.9, ls="--", label=f"asked for: {tol:g}")
-            ax.legend(loc="best")
+        draw_tolerance(ax, tol, "best")
         if len(x) > 1:
             ax.invert_xaxis()
         ax.set(xlabel="penalty alpha", ylabel="certified relative gap")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fantope.errors import require
-from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure
+from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, draw_tolerance, journal_style, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,15 +72,8 @@ def plot_loadings(
                 panel.axhline(0, color=GREY, lw=0.5)
                 panel.vlines(used + 1, 0, matrix[k, used], colors=colours[used], lw=min(2.0, 320 / p))
                 panel.set(xlim=(0, p + 1), ylim=(-limit, limit))
-                panel.text(
-                    0.99,
-                    0.96,
-                    f"{used.size} non-zero",
-                    transform=panel.transAxes,
-                    ha="right",
-                    va="top",
-                    fontsize=7,
-                )
+                note = {"transform": panel.transAxes, "ha": "right", "va": "top", "fontsize": 7}
+                panel.text(0.99, 0.96, f"{used.size} non-zero", **note)
             row[0].set_ylabel(name)
         for k in range(d):
             panels[0, k].set_title(f"component {k + 1}", loc="left")
@@ -114,10 +107,7 @@ def plot_convergence(
     with journal_style():
         ax = axes_or_new(ax, 4.0, 3.0)
         ax.plot(pairs[:, 0], pairs[:, 1], color=BLUE, lw=1.2, marker="o", ms=2.5)
-        ax.set_yscale("log")
-        if tol is not None:
-            ax.axhline(tol, color=GREY, lw=0.9, ls="--", label=f"asked for: {tol:g}")
-            ax.legend(loc="upper right")
+        draw_tolerance(ax, tol, "upper right")
         ax.set(xlabel="time (s)", ylabel="certified relative gap")
         ax.set_xlim(left=0)
     return ax
@@ -140,10 +130,8 @@ def plot_projection(projection: Any, *, variables: ArrayLike | None = None, ax: 
     Axes
         `ax`, or the new axes.
     """
-    if variables is None:
-        shown = np.flatnonzero(np.asarray(projection.diagonal()))
-    else:
-        shown = np.asarray(variables, dtype=np.intp)
+    used = np.flatnonzero(np.asarray(projection.diagonal())) if variables is None else variables
+    shown = np.asarray(used, dtype=np.intp)
     require(shown.size, "variables", "name at least one variable", "none", "pass the indices to show")
     # Cut out before making it dense: the full matrix may be too large.
     rows = projection.tocsr()[shown] if hasattr(projection, "tocsr") else np.asarray(projection)[shown]

@@ -58,10 +58,18 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
-def short_name(name: str) -> str:
+def short_name(name: object) -> str:
     """Return a name for an axis: cut to what fits, and without mathematics, which dollar signs would start."""
-    name = name if len(name) <= 18 else f"{name[:17]}…"
-    return name.replace("$", r"\$")
+    text = str(name)
+    return (text if len(text) <= 18 else f"{text[:17]}…").replace("$", r"\$")
+
+
+def draw_tolerance(ax: Axes, tol: float | None, legend: Any) -> None:
+    """Draw the gap that was asked for, if it is known, as a dashed line on a log scale."""
+    ax.set_yscale("log")
+    if tol is not None:
+        ax.axhline(tol, color=GREY, lw=0.9, ls="--", label=f"asked for: {tol:g}")
+        ax.legend(loc=legend)
 
 
 def side_by_side(figure: Figure, left: float) -> tuple[SubFigure, SubFigure]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fantope.checks import check_nonnegative
-from fantope.errors import require
+from fantope.errors import check_choice, require
 from fantope.operators import Covariance, DenseCovariance
 from fantope.penalties import Penalty
 from fantope.penalties.l1 import as_penalty
@@ -178,8 +178,7 @@ def choose_solver(solver: str | Solver, step_size: float | None = None) -> Solve
             raise ValueError(f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}.")
         require(step_size is None, "step_size", "be given to the solver object itself when solver is one")
         return solver
-    if solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {', '.join(map(repr, SOLVERS))}, got {solver!r}.")
+    check_choice("solver", solver, SOLVERS)
     return SOLVERS[solver](step_size=step_size) if step_size is not None else SOLVERS[solver]()
 
 

@@ -7,7 +7,7 @@ genes, without a p × p array.
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -17,13 +17,6 @@ from fantope.typing import Array
 
 Correlation = Literal["pearson", "spearman", "bicor"]
 REACH = 9.0  # median absolute deviations beyond which the biweight gives an observation no weight
-
-
-def check_correlation(method: Any) -> Correlation:
-    """Return the name of a correlation, or raise a ValueError that lists them."""
-    if method not in get_args(Correlation):
-        raise ValueError(f"correlation must be one of {', '.join(map(repr, get_args(Correlation)))}, got {method!r}.")
-    return method  # type: ignore[no-any-return]
 
 
 def rewrite(X: Array, method: Correlation) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.covariates import regress_out
 from fantope.coexpression.analysis.names import mangled_names
-from fantope.errors import InputError, Use, listed
+from fantope.errors import InputError, Use, check_choice, listed, require
 from fantope.typing import Array
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ def prepare(
     >>> list(found.expression), found.notes[-1]
     (['TP53', 'MYC'], '1 gene is left out because it is not zero in fewer than 50 % of the samples.')
     """
-    _check_choices(transform=(transform, Transform), missing=(missing, Missing), mangled=(mangled, Mangled))
-    if not 0.0 <= min_expressed <= 1.0:
-        raise InputError(argument="min_expressed", expected="a share between 0 and 1", got=repr(min_expressed))
+    check_choice("transform", transform, get_args(Transform))
+    check_choice("missing", missing, get_args(Missing))
+    check_choice("mangled", mangled, get_args(Mangled))
+    require(0.0 <= min_expressed <= 1.0, "min_expressed", "be a share between 0 and 1", repr(min_expressed))
     notes: list[str] = []
     table, labels = _match(expression, groups, notes)
     table = _named(table, mangled, notes)
@@ -111,13 +112,6 @@ def prepare(
             remedy=("lower ", Use("min_expressed"), ", and see whether genes are in columns and samples in rows"),
         )
     return Prepared(table, labels, tuple(notes), designs)
-
-
-def _check_choices(**given: tuple[Any, Any]) -> None:
-    for name, (value, kind) in given.items():
-        if value not in get_args(kind):
-            choices = ", ".join(map(repr, get_args(kind)))
-            raise InputError(argument=name, expected=f"one of {choices}", got=repr(value))
 
 
 def _match(expression: pd.DataFrame, groups: Any, notes: list[str]) -> tuple[pd.DataFrame, pd.Series[str]]:
@@ -220,7 +214,6 @@ def _filled(table: pd.DataFrame, labels: pd.Series[str], missing: Missing, notes
                 ") or leave those genes out (", Use("missing", "drop"), ")",
             ),
         )  # fmt: skip
-    filled = pd.DataFrame(values, index=table.index, columns=table.columns)
     if missing == "mean":
         keep = np.ones(values.shape[1], dtype=bool)
         for name in labels.unique():
@@ -234,8 +227,8 @@ def _filled(table: pd.DataFrame, labels: pd.Series[str], missing: Missing, notes
             notes.append(f"{_count(int((~keep).sum()), 'gene')} left out: no value at all in some group.")
         return pd.DataFrame(values[:, keep], index=table.index, columns=table.columns[keep])
     notes.append(f"{_count(len(where), 'gene')} left out: {share}.")
-    complete = np.flatnonzero(~holes.any(axis=0))
-    return filled.iloc[:, complete]
+    keep = ~holes.any(axis=0)
+    return pd.DataFrame(values[:, keep], index=table.index, columns=table.columns[keep])
 
 
 def _transformed(table: pd.DataFrame, transform: Transform, min_expressed: float, notes: list[str]) -> pd.DataFrame:
@@ -249,6 +242,7 @@ def _transformed(table: pd.DataFrame, transform: Transform, min_expressed: float
             (Use("transform", transform), f" needs values of zero or more, got negative ones in {listed(where)}"),
             remedy=("these are logarithms already: use ", Use("transform", "none")),
         )
+    expressed, rule = (values != 0.0).mean(axis=0), "not zero"
     if transform == "log-cpm":
         depth = values.sum(axis=1)
         if (depth == 0.0).any():
@@ -259,13 +253,11 @@ def _transformed(table: pd.DataFrame, transform: Transform, min_expressed: float
             )
         values *= 1e6 / depth[:, None]
         expressed, rule = (values > EXPRESSED_CPM).mean(axis=0), "above 1 count per million"
+        values = np.log2(values + 1.0)
         notes.append("Counts are transformed to log₂(1 + counts per million).")
-    else:
-        expressed, rule = (values != 0.0).mean(axis=0), "not zero"
-    if transform == "log1p":
+    elif transform == "log1p":
+        values = np.log1p(values)
         notes.append("Values are transformed to log(1 + x).")
-    if transform != "none":
-        values = np.log2(values + 1.0) if transform == "log-cpm" else np.log1p(values)
     keep = expressed >= min_expressed
     kept = pd.DataFrame(values[:, keep], index=table.index, columns=table.columns[keep])
     kept = _one_per_name(kept, notes)
@@ -296,9 +288,8 @@ def _one_per_name(table: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
 
 def _varying(table: pd.DataFrame, labels: pd.Series[str], notes: list[str]) -> pd.DataFrame:
     """Leave out genes that do not vary in some group: they have no correlation there."""
-    varying = np.ones(table.shape[1], dtype=bool)
-    for name in labels.unique():
-        varying &= _spread(table.to_numpy()[(labels == name).to_numpy()])
+    parts = [table.to_numpy()[(labels == name).to_numpy()] for name in labels.unique()]
+    varying: NDArray[np.bool_] = np.logical_and.reduce([_spread(part) for part in parts])
     if not varying.all():
         notes.append(
             f"{_count(int((~varying).sum()), 'gene')} left out for not varying in some group: "

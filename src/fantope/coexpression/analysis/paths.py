@@ -23,16 +23,7 @@ AHEAD = 8  # alphas that one scan of the data serves: fewer scans against longer
 class GroupPath:
     """Solutions of one group by descending alpha, each from the store or from its predecessor.
 
-    Parameters
-    ----------
-    S : DataCovariance
-    data : array
-        What S is made from; part of the keys.
-    n_components : int
-    alphas : sequence of float
-        In descending order.
-    tol : float
-    store : Store, optional
+    The data that S is made from are a part of the keys.
     """
 
     def __init__(

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from fantope.coexpression.analysis.correlation import Correlation, check_correlation, operator, rewrite
+from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
 from fantope.coexpression.analysis.differential import compare
 from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared, Transform, prepare
@@ -19,7 +19,7 @@ from fantope.coexpression.analysis.modules import Modules, check_n_modules, desc
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid, solve_groups
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import Store
-from fantope.errors import InputError, renamed
+from fantope.errors import check_choice, renamed, require
 from fantope.events import Event, Listener, ignore
 from fantope.path import Path
 from fantope.selection.overlap import Overlap, check_limits, select_by_overlap
@@ -149,15 +149,16 @@ def analyse(
     with renamed(**LIMITS):
         check_limits(min_genes, max_genes)
     for name, value in (("permutations", permutations), ("random_state", random_state)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise InputError(argument=name, expected="a whole number, 0 or larger", got=repr(value))
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
+        require(whole, name, "be a whole number, 0 or larger", repr(value))
+    check_choice("correlation", correlation, get_args(Correlation))
     # What is wrong should come before the long work, not after it.
     for name, other in (labels or {}).items():
         check_labels(name, other, prepared.expression.columns)
     settings = Settings(
         n_components=check_n_components(n_components, prepared.expression.shape[1]),
         alphas=grid(alphas),
-        correlation=check_correlation(correlation),
+        correlation=correlation,
         min_genes=min_genes,
         max_genes=max_genes,
         n_modules=None if n_modules is None else check_n_modules(n_modules),

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import click
 
-from fantope.cli.console import Function, given
+from fantope.cli.console import given, with_options
 
 COMMAND = "fantope coexpress"
 DEFAULT_ALPHAS = "0.30:0.99:0.01"  # the library's, of which it solves the first that are of use
 DEMO_FOLDER = Path("fantope-coexpress-demo")
 DEMO_OPTIONS = {"alphas": "0.65:0.95:0.05", "permutations": 250}  # instead of the defaults, to be done in seconds
 
-OPTIONS = (
+coexpress_options = with_options(
     click.option("--groups", "samples", metavar="META", type=click.Path(path_type=Path),
                  help="Table of samples: one row a sample, its name first. Not needed if DATA is .h5ad with groups."),
     click.option("--group-column", metavar="NAME", help="Column with the groups.  [default: META's only other column]"),
@@ -59,13 +59,6 @@ OPTIONS = (
                  help="Folder for finished parts of a run.  [default: OUT.cache]"),
     click.option("--keep-cache", is_flag=True, help="Keep that folder after a run that succeeded."),
 )  # fmt: skip
-
-
-def coexpress_options(function: Function) -> Function:
-    """Add the options to the command."""
-    for option in reversed(OPTIONS):
-        function = option(function)
-    return function
 
 
 def command_line(context: click.Context) -> str:
