@@ -5,7 +5,7 @@ import pytest
 
 import fantope
 from fantope.operators import DenseCovariance
-from fantope.penalties import L1
+from fantope.penalties import L1, Group, NonNegative, Smooth, Trend
 from fantope.solvers import Admm
 from fantope.testing import check_covariance, check_penalty, check_solver
 
@@ -25,6 +25,23 @@ def test_operators(kind):
     Z = fantope.simulate(60, 45).Z
     check_covariance(fantope.covariance(Z, kind=kind))
     check_covariance(DenseCovariance(np.cov(Z, rowvar=False)))
+
+
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        NonNegative(0.3),
+        Group(0.3, [[0, 3], [1, 2, 4], range(5, 12)]),
+        Group(0.3, list("aabbbccccccd"), l1_share=0.4),
+        Smooth(0.2, 0.5),
+        Smooth(0.2, 0.5, laplacian=np.diag(np.arange(12.0))),
+        Trend(0.3),
+        Trend(0.3, order=2, l1=0.5),
+    ],
+    ids=repr,
+)
+def test_penalties(penalty):
+    check_penalty(penalty)
 
 
 class Halved(L1):

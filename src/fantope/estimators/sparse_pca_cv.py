@@ -17,7 +17,7 @@ from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import column_moments, data_moments
 from fantope.estimators.sparse_pca import SparsePCA
-from fantope.penalties import Entrywise, Penalty
+from fantope.penalties import Penalty
 from fantope.penalties.l1 import as_penalty
 from fantope.problem.decomposition import largest_alpha
 from fantope.selection.cross_validation import CrossValidation, choose, fold_scores
@@ -156,7 +156,7 @@ class SparsePCACV(SparsePCA):
         self.cross_validation_ = chosen
         return self
 
-    def _grid(self, X: Any, penalty: Entrywise) -> Array:
+    def _grid(self, X: Any, penalty: Penalty) -> Array:
         """Return the penalties, distinct and in descending order."""
         if self.alphas is not None:
             values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(self.alphas)]
@@ -169,7 +169,7 @@ class SparsePCACV(SparsePCA):
 
 
 def _fold(
-    X: Any, train: IntArray, test: IntArray, correlation: bool, d: int, penalty: Entrywise, alphas: Array, tol: float
+    X: Any, train: IntArray, test: IntArray, correlation: bool, d: int, penalty: Penalty, alphas: Array, tol: float
 ) -> tuple[Array, IntArray]:
     """Return the scores and sizes of one fold."""
     learn, check = X[train], X[test]

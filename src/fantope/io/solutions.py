@@ -8,8 +8,9 @@ import numpy as np
 
 from fantope.checkpoint import State
 from fantope.operators import Covariance
-from fantope.penalties import L1, Entrywise, WeightedL1
-from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual, ReducedDual
+from fantope.penalties import L1, Entrywise, Group, NonNegative, Penalty, Smooth, Structured, Trend, WeightedL1
+from fantope.problem.decomposition import pose
+from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual, ReducedDual, StructuredDual
 from fantope.problem.projection import Factors
 from fantope.solvers import Record, Solution, Status
 from fantope.typing import Array, IntArray
@@ -24,18 +25,18 @@ def pack(solution: Solution) -> State:
         "status": solution.status.name,
         "factors": dict(vars(solution.factors)),
         "history": np.array([astuple(record) for record in solution.history]).reshape(-1, 6),
-        "dual": pack_dual(solution.dual),
+        "dual": pack_dual(solution.dual, solution.penalty),
     }
 
 
 def unpack(state: State, S: Covariance) -> Solution:
     """Return the solution that :func:`pack` took apart, with its matrix."""
     history = (Record(int(k), t, low, high, gap, int(n)) for k, t, low, high, gap, n in state["history"].tolist())
-    dual = unpack_dual(state["dual"], S)
+    dual, penalty = unpack_dual(state["dual"], S), unpack_penalty(state["dual"], S.size)
     return Solution(
         **{name: state[name] for name in NUMBERS},
         status=Status[state["status"]],
-        penalty=dual.penalty,
+        penalty=penalty,
         factors=Factors(**state["factors"]),
         dual=dual,
         covariance=S,
@@ -43,15 +44,17 @@ def unpack(state: State, S: Covariance) -> Solution:
     )
 
 
-def pack_dual(dual: LiftedDual) -> State:
+def pack_dual(dual: LiftedDual, penalty: Penalty) -> State:
     """Return the penalty, and what of U no rule gives: the rows of an active set, or the upper half of a dense U.
 
-    Between components and among the other variables U follows from S (see docs/guarantees.md).
+    Between components and among the other variables U follows from S (see docs/guarantees.md). Where a penalty couples
+    entries these are the parts of U.
     """
     kept = np.flatnonzero(dual.position >= 0)
     parts: State = {"alpha": dual.alpha, "labels": dual.labels.astype(np.int32), "kept": kept.astype(np.int32)}
-    if isinstance(dual.penalty, WeightedL1):
-        parts |= {"weighted": dual.penalty.rows.astype(np.int32), "weights": dual.penalty.weights}
+    parts |= pack_penalty(penalty)
+    if isinstance(dual.reduced, StructuredDual):
+        return parts | {f"part{k}": P for k, P in enumerate(dual.reduced.parts)}
     if isinstance(dual.reduced, ExtendedDual):
         return parts | {"active": dual.reduced.active.astype(np.int32), "rows": dual.reduced.U}
     return parts | {"half": _half(dual, kept)}
@@ -70,6 +73,43 @@ def _half(dual: LiftedDual, kept: IntArray) -> Array:
     return half
 
 
+def pack_penalty(penalty: Penalty) -> State:
+    """Return what a penalty is, beside alpha; nothing for the ℓ₁ norm."""
+    if isinstance(penalty, WeightedL1):
+        return {"weighted": penalty.rows.astype(np.int32), "weights": penalty.weights}
+    if isinstance(penalty, Smooth):
+        own = {"order": penalty.order} if penalty.laplacian is None else {"laplacian": penalty.laplacian}
+        return {"penalty": "smooth", "rho": penalty.rho, **own}
+    if isinstance(penalty, Group):
+        return {"penalty": "group", "groups": penalty.codes.astype(np.int32), "l1_share": penalty.l1_share}
+    if isinstance(penalty, Trend):
+        return {"penalty": "trend", "order": penalty.order, "l1": penalty.l1}
+    if isinstance(penalty, NonNegative):
+        return {"penalty": "non-negative"}
+    return {}
+
+
+def unpack_penalty(parts: State, size: int) -> Penalty:
+    """Return the penalty that :func:`pack_penalty` took apart."""
+    alpha, kind = float(parts["alpha"]), str(parts.get("penalty", ""))
+    penalty: Penalty
+    if kind == "smooth":
+        own = {"laplacian": parts["laplacian"]} if "laplacian" in parts else {"order": int(parts["order"])}
+        penalty = Smooth(alpha, float(parts["rho"]), **own)
+    elif kind == "group":
+        penalty = Group(alpha, parts["groups"].tolist(), float(parts["l1_share"]))
+    elif kind == "trend":
+        penalty = Trend(alpha, int(parts["order"]), float(parts["l1"]))
+    elif kind == "non-negative":
+        penalty = NonNegative(alpha)
+    elif kind:
+        raise ValueError(f"a penalty that is not known, {kind!r}")
+    else:
+        penalty = _entrywise(parts, size)
+    penalty.check(size)
+    return penalty
+
+
 def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
     """Return U for the matrix S that it is about.
 
@@ -85,22 +125,22 @@ def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
     _check_indices(kept, S.size)
     position = np.full(S.size, -1, dtype=np.intp)
     position[kept] = np.arange(len(kept))
-    penalty = _penalty(parts, S.size)
-    return LiftedDual(S, penalty, labels, position, _reduced(parts, penalty.restrict(kept), len(kept)))
+    posed = pose(S, unpack_penalty(parts, S.size))
+    if isinstance(posed.own, Structured):
+        own = tuple(np.asarray(parts[name], dtype=np.float64) for name in sorted(parts) if name.startswith("part"))
+        return LiftedDual(posed.S, posed.own, labels, position, StructuredDual(own, posed.own))
+    reduced = _reduced(parts, posed.own.restrict(kept), len(kept))
+    return LiftedDual(posed.S, posed.own, labels, position, reduced)
 
 
-def _penalty(parts: State, size: int) -> Entrywise:
+def _entrywise(parts: State, size: int) -> Entrywise:
     alpha = float(parts["alpha"])
     if "weights" not in parts:
         return L1(alpha)
     whole = len(parts["weights"]) == size
-    penalty = (
-        WeightedL1(alpha, parts["weights"])
-        if whole
-        else WeightedL1.on_block(alpha, parts["weighted"].astype(np.intp), parts["weights"])
-    )
-    penalty.check(size)
-    return penalty
+    if whole:
+        return WeightedL1(alpha, parts["weights"])
+    return WeightedL1.on_block(alpha, parts["weighted"].astype(np.intp), parts["weights"])
 
 
 def _check_indices(indices: IntArray, size: int, *, distinct: bool = True) -> None:

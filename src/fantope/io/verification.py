@@ -100,7 +100,7 @@ def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, An
         X, dual = load_projection(folder / recorded["folder"]), load_dual(folder / recorded["folder"], S)
         if dual.alpha != recorded["alpha"]:
             raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
-        found, failure = verify_reported(S, X, dual, run.n_components, reported)
+        found, failure = verify_reported(dual.S, X, dual, run.n_components, reported)
     except CertificateError as error:
         return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
     if not failure and not abs(recorded["gap"] - reported.gap) <= 1e-9:

@@ -15,7 +15,7 @@ from fantope.errors import require
 from fantope.notebook import card, curve, table
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
-from fantope.penalties import Entrywise, Penalty
+from fantope.penalties import Penalty
 from fantope.penalties.l1 import as_penalty
 from fantope.problem.decomposition import largest_alpha
 from fantope.solvers import Solution
@@ -179,10 +179,10 @@ def solve_path(
     d = check_n_components(n_components, covariance.size)
     tol = check_tol(tol, covariance.size)
     max_iter = check_max_iter(max_iter)
-    chosen = choose_solver(solver)
     if alphas is None and max_variables is None:
         max_variables = DEFAULT_MAX_VARIABLES
     shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
+    chosen = choose_solver(solver, None, shape)
     grid = _grid(covariance, shape, alphas, n_alphas)
     walk = Walk(covariance, d, tol, penalty=shape, solver=chosen, max_iter=max_iter)
     solutions: list[Solution] = []
@@ -207,7 +207,7 @@ def solve_path(
     return Path(tuple(solutions), interrupted)
 
 
-def _grid(S: Covariance, penalty: Entrywise, alphas: Any, n_alphas: int) -> Array:
+def _grid(S: Covariance, penalty: Penalty, alphas: Any, n_alphas: int) -> Array:
     """Return the penalties, distinct and in descending order."""
     if alphas is not None:
         values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]

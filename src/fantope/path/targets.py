@@ -21,7 +21,7 @@ from fantope.checks import check_nonnegative
 from fantope.errors import require
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
-from fantope.penalties import L1, Entrywise, Penalty
+from fantope.penalties import L1, Penalty
 from fantope.penalties.l1 import as_penalty
 from fantope.problem.certificate import relative_gap
 from fantope.problem.decomposition import largest_alpha
@@ -181,7 +181,7 @@ def leading_variance(S: Covariance, n_components: int) -> float:
 
 
 def _search(
-    S: Covariance, d: int, penalty: Entrywise, tol: float, excess: Callable[[Solution], float]
+    S: Covariance, d: int, penalty: Penalty, tol: float, excess: Callable[[Solution], float]
 ) -> tuple[list[Solution], Callable[[Solution], Solution]]:
     """Return all solutions of a search that Ctrl-C may have ended, and a function that marks a solution if it has."""
     walk = Walk(S, d, check_tol(tol, S.size), penalty=penalty)

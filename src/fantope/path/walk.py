@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 from fantope.operators import Covariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph
-from fantope.penalties import L1, Entrywise
-from fantope.problem.decomposition import common_graph, component_labels, decompose
-from fantope.solvers import ActiveSet, Solution
+from fantope.penalties import L1, Entrywise, Penalty
+from fantope.problem.decomposition import common_graph, component_labels, decompose, pose
+from fantope.solvers import Solution
 from fantope.solvers.base import Solver
 from fantope.solvers.result import Record
-from fantope.solvers.solve import solve_parts
+from fantope.solvers.solve import choose_solver, solve_parts
 
 
 class Walk:
@@ -23,7 +23,7 @@ class Walk:
     n_components : int
     tol : float
         Relative gap of each solution.
-    penalty : Entrywise, optional
+    penalty : Penalty, optional
         Each alpha takes the place of its own. By default the ℓ₁ norm.
     solver : Solver, optional
         By default that of "auto".
@@ -42,13 +42,14 @@ class Walk:
         n_components: int,
         tol: float,
         *,
-        penalty: Entrywise | None = None,
+        penalty: Penalty | None = None,
         solver: Solver | None = None,
         max_iter: int | None = None,
     ) -> None:
         self.S, self.n_components, self.tol, self.max_iter = S, n_components, tol, max_iter
         self.penalty = L1(0.0) if penalty is None else penalty
-        self.solver = ActiveSet() if solver is None else solver
+        self._posed = pose(S, self.penalty)
+        self.solver = choose_solver("auto", None, self.penalty) if solver is None else solver
         self.solutions: list[Solution] = []
         self._scan: tuple[float, ThresholdGraph] | None = None
 
@@ -65,18 +66,20 @@ class Walk:
         callback : callable, optional
             Called with each :class:`Record`.
         """
-        penalty = self.penalty.scaled(float(alpha))
-        parts = decompose(
-            self.S, self.n_components, penalty, component_labels(self.S, penalty, self._graph(alpha, ahead))
-        )
+        posed = self._posed.scaled(float(alpha))
+        labels = None
+        if isinstance(posed.own, Entrywise):
+            labels = component_labels(posed.S, posed.own, self._graph(alpha, ahead))
+        parts = decompose(self.S, self.n_components, posed.penalty, labels, posed)
         start = min(self.solutions, key=lambda solution: abs(solution.alpha - alpha), default=None)
         found = solve_parts(self.S, parts, self.solver, self.tol, self.max_iter, init=start, callback=callback)
         self.solutions.append(found)
         return found
 
     def _graph(self, alpha: float, ahead: float) -> ThresholdGraph | None:
-        if isinstance(self.S, DenseCovariance) or len(self.penalty.rows) == self.S.size:
+        S, own = self._posed.S, self._posed.own
+        if isinstance(S, DenseCovariance) or not isinstance(own, Entrywise) or len(own.rows) == S.size:
             return None
         if self._scan is None or self._scan[0] > alpha:
-            self._scan = ahead, common_graph(self.S, self.penalty.scaled(float(ahead)))
+            self._scan = ahead, common_graph(S, own.scaled(float(ahead)))
         return self._scan[1]

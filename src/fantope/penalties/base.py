@@ -16,7 +16,7 @@ from typing import Self
 
 import numpy as np
 
-from fantope.typing import Array, IntArray
+from fantope.typing import AnyArray, Array, IntArray
 
 
 class Penalty(ABC):
@@ -53,6 +53,10 @@ class Penalty(ABC):
     def dual_value(self, D: Array) -> float:
         """Return Ω*(D)."""
         return 0.0 if self.excess(D) <= 0.0 else float("inf")
+
+    def forbidden(self, X: Array, rows: IntArray | None = None) -> AnyArray | bool:
+        """Return the entries of X, over the rows given, at which the value is infinite, by default none."""
+        return False
 
     @abstractmethod
     def clip(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> Array:
@@ -110,6 +114,10 @@ class Entrywise(Penalty):
         if isinstance(limits, float):
             return max(float(U.max()), -float(U.min())) - limits
         return float((np.abs(U) - limits).max())
+
+    def forbidden(self, X: Array, rows: IntArray | None = None) -> AnyArray | bool:
+        """Return where w_ij is infinite, whatever X is."""
+        return np.isinf(self.limits(rows, rows))
 
     def norm(self, size: int) -> float:
         """Return ‖w‖_F over the finite entries, a Lipschitz constant of Ω where it is finite."""

@@ -64,13 +64,9 @@ class L1(Entrywise):
         return np.full(len(rows), self.alpha)
 
 
-def as_penalty(alpha: Any, size: int) -> Entrywise:
+def as_penalty(alpha: Any, size: int) -> Penalty:
     """Return the penalty on ``size`` variables that ``alpha``, a number or a penalty, stands for."""
     penalty = alpha if isinstance(alpha, Penalty) else L1(alpha)
-    if not isinstance(penalty, Entrywise):
-        raise ValueError(
-            f"alpha must be a number or a penalty with one weight for each entry, got {type(penalty).__name__}."
-        )
     if penalty.alpha > LARGEST:
         raise InputError(
             argument="alpha", expected=f"at most {LARGEST:g}", got=f"{penalty.alpha:.3g}, whose square overflows",

@@ -19,7 +19,7 @@ import scipy.sparse
 
 from fantope.kernels.graph import component_labels as pattern_labels
 from fantope.operators.base import Covariance
-from fantope.penalties import Entrywise
+from fantope.penalties import Entrywise, Structured
 from fantope.problem.bounds import (
     DENSE_UP_TO,
     UNIT,
@@ -28,7 +28,7 @@ from fantope.problem.bounds import (
     leading_eigenvalue_bounds,
 )
 from fantope.problem.decomposition import component_labels
-from fantope.problem.dual import LiftedDual, PenalisedDual, ReducedDual
+from fantope.problem.dual import LiftedDual, PenalisedDual, ReducedDual, StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
 from fantope.problem.simplex import capped_simplex
@@ -250,6 +250,8 @@ def verify(
     if X.shape != (S.size, S.size) or len(labels) != S.size:
         raise CertificateError(f"S has {S.size} variables, but X is {X.shape} and U has {len(labels)} variables.")
     objective = _verified_objective(S, X, n_components, penalty)
+    if not isinstance(penalty, Entrywise):
+        return Certificate(objective, _structured_bound(S, dual, n_components, slack))
     found = component_labels(S, penalty)
     if len(np.unique(np.stack([found, labels]), axis=1).T) > found.max() + 1:
         raise CertificateError("S has entries above the penalty's between components that the dual point keeps apart.")
@@ -266,7 +268,24 @@ def verify(
     return Certificate(objective, _sum_of_largest(np.concatenate(parts), n_components))
 
 
-def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: int, penalty: Entrywise) -> float:
+def _structured_bound(S: Covariance, dual: LiftedDual, n_components: int, slack: float) -> float:
+    """Return φ_d(S − U) for a U that is joined from parts anew, each of which is in its dual set."""
+    penalty, reduced = dual.penalty, dual.reduced
+    if not isinstance(reduced, StructuredDual) or not isinstance(penalty, Structured):
+        raise CertificateError("the dual point has no parts, which a penalty that couples entries needs.")
+    shapes = [P.shape for P in penalty.parts(np.zeros((S.size, S.size)))]
+    if [P.shape for P in reduced.parts] != shapes or not all(np.isfinite(P).all() for P in reduced.parts):
+        raise CertificateError("the parts of the dual point are not finite, or not as many as the penalty has.")
+    excess = penalty.outside(reduced.parts)
+    if not excess <= 1e-9 * penalty.alpha:
+        raise CertificateError(f"the dual point leaves the dual set of the penalty by {excess:.3g}.")
+    every = np.arange(S.size)
+    return dual_bound(S.block(every, every) - reduced.U, n_components, slack=slack)
+
+
+def _verified_objective(
+    S: Covariance, X: scipy.sparse.csr_array, n_components: int, penalty: Entrywise | Structured
+) -> float:
     rows = np.flatnonzero(np.diff(X.indptr))
     block = X[rows][:, rows].toarray()
     if not np.isfinite(block).all():
@@ -286,7 +305,10 @@ def _verified_objective(S: Covariance, X: scipy.sparse.csr_array, n_components: 
     error = len(rows) * UNIT  # of eigenvalues between 0 and 1, and relative to them that of the objective
     share = share_of_centre(scale * float(values[0]) - error, scale * float(values[-1]) + error, centre)
     mixture = (1.0 - share) * scale * (float((S_block * block).sum()) - cost)
-    mixture += share * centre * float((S_block.diagonal() - own.diagonal(np.arange(len(rows)))).sum())
+    if isinstance(own, Entrywise):
+        mixture += share * centre * float((S_block.diagonal() - own.diagonal(np.arange(len(rows)))).sum())
+    else:
+        mixture += share * centre * (float(S_block.trace()) - own.value(np.eye(len(rows))))
     return mixture - error * (float(np.linalg.norm(S_block)) + cost)
 
 

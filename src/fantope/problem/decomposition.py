@@ -20,12 +20,13 @@ import numpy as np
 from fantope.kernels.scan import unite
 from fantope.operators import Covariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph, labels_of
-from fantope.penalties import Entrywise
+from fantope.penalties import Entrywise, Penalty, Smooth, Structured
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.typing import IntArray
 
 STRIP = 512  # rows compared at a time
+DENSE_UP_TO = 5000  # variables, for penalties that need S whole
 ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
 
 
@@ -41,27 +42,78 @@ class Decomposition:
         The kept variables, ascending.
     labels : (p,) array
         Component of each variable.
-    penalty : Entrywise
-        On all variables.
+    posed : Posed
+        The problem that was decomposed.
     """
 
     problem: Problem
     kept: IntArray
     labels: IntArray
-    penalty: Entrywise
+    posed: Posed
 
-    def lift_dual(self, S: Covariance, reduced: ReducedDual) -> LiftedDual:
+    def lift_dual(self, reduced: ReducedDual) -> LiftedDual:
         """Return the dual point of the full problem."""
-        position = np.full(S.size, -1, dtype=np.intp)
+        position = np.full(self.posed.S.size, -1, dtype=np.intp)
         position[self.kept] = np.arange(len(self.kept))
-        return LiftedDual(S, self.penalty, self.labels, position, reduced)
+        return LiftedDual(self.posed.S, self.posed.own, self.labels, position, reduced)
 
 
-def decompose(S: Covariance, n_components: int, penalty: Entrywise, labels: IntArray | None = None) -> Decomposition:
+@dataclass(frozen=True)
+class Posed:
+    """A penalty on all variables, and the problem that is solved for it: what is linear in it is a part of S.
+
+    Attributes
+    ----------
+    penalty : Penalty
+    S : Covariance
+        S, or S − ρL.
+    own : Entrywise or Structured
+        What remains of the penalty.
+    """
+
+    penalty: Penalty
+    S: Covariance
+    own: Entrywise | Structured
+
+    def scaled(self, alpha: float) -> Posed:
+        """Return the same with another alpha."""
+        return Posed(self.penalty.scaled(alpha), self.S, self.own.scaled(alpha))
+
+
+def pose(S: Covariance, penalty: Penalty) -> Posed:
+    """Return the problem that is solved for a penalty."""
+    if isinstance(penalty, Entrywise):
+        return Posed(penalty, S, penalty)
+    if S.size > DENSE_UP_TO:
+        raise ValueError(
+            f"alpha must be a number or a penalty with one weight for each entry where S has more than {DENSE_UP_TO:,} "
+            f"variables, got {type(penalty).__name__} and {S.size:,}; choose fewer variables first."
+        )
+    every = np.arange(S.size)
+    whole = penalty.restrict(every)
+    if isinstance(whole, Smooth):
+        return Posed(
+            whole, DenseCovariance(S.block(every, every) - whole.rho * whole.roughness(S.size)), whole.entrywise
+        )
+    if not isinstance(whole, Structured):
+        raise ValueError(f"alpha must be a number or one of fantope.penalties, got {type(penalty).__name__}.")
+    return Posed(whole, S if isinstance(S, DenseCovariance) else DenseCovariance(S.block(every, every)), whole)
+
+
+def decompose(
+    S: Covariance, n_components: int, penalty: Penalty, labels: IntArray | None = None, posed: Posed | None = None
+) -> Decomposition:
     """Keep the variables that can matter, and cut what cannot connect them.
 
-    ``labels`` are the components if they are known already.
+    ``labels`` are the components and ``posed`` is the problem, if they are known already. Structured penalties are not
+    decomposed.
     """
+    posed = pose(S, penalty) if posed is None else posed
+    S, own = posed.S, posed.own
+    if isinstance(own, Structured):
+        assert isinstance(S, DenseCovariance)
+        return Decomposition(Problem(S.S, n_components, own), np.arange(S.size), np.zeros(S.size, np.intp), posed)
+    penalty = own
     labels = component_labels(S, penalty) if labels is None else labels
     gain = S.diagonal() - penalty.diagonal(np.arange(S.size))
     allowed = gain > -np.inf
@@ -77,11 +129,11 @@ def decompose(S: Covariance, n_components: int, penalty: Entrywise, labels: IntA
     kept = np.sort(np.concatenate([np.flatnonzero(connected & allowed), best]))
     own = penalty.restrict(kept)
     if len(sizes) == 1 and len(kept) == S.size and isinstance(S, DenseCovariance):
-        return Decomposition(Problem(S.S, n_components, own), kept, labels, penalty)
+        return Decomposition(Problem(S.S, n_components, own), kept, labels, posed)
     _check_memory(len(kept), S.size, penalty.alpha)
     block = S.block(kept, kept)
     block[labels[kept][:, None] != labels[kept]] = 0.0
-    return Decomposition(Problem(block, n_components, own, labels[kept]), kept, labels, penalty)
+    return Decomposition(Problem(block, n_components, own, labels[kept]), kept, labels, posed)
 
 
 def component_labels(S: Covariance, penalty: Entrywise, graph: ThresholdGraph | None = None) -> IntArray:
@@ -113,8 +165,15 @@ def common_graph(S: Covariance, penalty: Entrywise) -> ThresholdGraph:
     return S.graph(penalty.common, apart=penalty.rows) if len(penalty.rows) else S.graph(penalty.common)
 
 
-def largest_alpha(S: Covariance, penalty: Entrywise) -> float:
-    """Return the largest |S_ij|/weight, i ≠ j, where the weight, w_ij for alpha = 1, is not zero."""
+def largest_alpha(S: Covariance, penalty: Penalty) -> float:
+    """Return the largest |S_ij|/weight, i ≠ j, where the weight, w_ij for alpha = 1, is not zero.
+
+    For a structured penalty, where it says that a path begins.
+    """
+    posed = pose(S, penalty)
+    S, penalty = posed.S, posed.own
+    if isinstance(penalty, Structured):
+        return penalty.largest_alpha(S.block(np.arange(S.size), np.arange(S.size)))
     special, unit = penalty.rows, penalty.scaled(1.0)
     if not len(special):
         return S.largest_off_diagonal()

@@ -7,12 +7,14 @@ diagonal gives the smallest bound φ_d(S − U).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from fantope.operators.base import Covariance
-from fantope.penalties import Entrywise
+from fantope.penalties import Entrywise, Structured
+from fantope.penalties.structured import Parts
 from fantope.typing import Array, IntArray
 
 
@@ -146,6 +148,31 @@ class PenalisedDual:
 
 
 @dataclass(frozen=True)
+class StructuredDual:
+    """U = sym(Σ K_kᵀP_k) of a structured penalty, by its parts P_k, which nobody writes to."""
+
+    parts: Parts
+    penalty: Structured
+
+    @cached_property
+    def U(self) -> Array:
+        """U, all of it, its parts moved into their dual sets."""
+        return self.penalty.joined(self.penalty.bounded(self.parts))
+
+    def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
+        """Return U[rows][:, cols], for which S is not needed."""
+        return np.asarray(self.U[rows[:, None], cols])
+
+    def kept(self, previous: ReducedDual | None) -> StructuredDual:
+        """Return itself."""
+        return self
+
+    def slack(self, S: Array, out: Array | None = None) -> Array:
+        """Return S − U."""
+        return np.subtract(S, self.U, out=out)
+
+
+@dataclass(frozen=True)
 class LiftedDual:
     """The dual of the full problem from that of the reduced one (exact decomposition).
 
@@ -155,7 +182,7 @@ class LiftedDual:
     """
 
     S: Covariance
-    penalty: Entrywise
+    penalty: Entrywise | Structured
     labels: IntArray  # (p,) component of each variable
     position: IntArray  # (p,) index in the reduced problem, −1 for dropped variables
     reduced: ReducedDual
@@ -175,6 +202,7 @@ class LiftedDual:
             if isinstance(self.reduced, DenseDual):
                 return self.reduced.block(*where)
             return self.reduced.over(self.S.block(rows, cols), *where)
+        assert isinstance(self.penalty, Entrywise)  # the others are not decomposed
         block = self.S.block(rows, cols)
         inner = self.reduced.over(block[np.ix_(r, c)], *where)
         block[np.ix_(r, c)] = np.where(same, inner, block[np.ix_(r, c)])

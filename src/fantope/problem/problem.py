@@ -70,8 +70,7 @@ class Problem:
         whole = len(rows) == self.size
         block = self.S if whole else self.S[rows[:, None], rows]
         if not isinstance(self.penalty, Entrywise):
-            dense = assemble(X.vectors.T, X.weights)
-            return float(np.vdot(block, dense)) - self.penalty.restrict(rows).value(dense)
+            return self._general_objective(block, rows, assemble(X.vectors.T, X.weights))
         limits = self.limits if whole else self.penalty.limits(rows, rows)
         inner, norm, forbidden = objective_terms(block, X.vectors, X.weights, limits)
         value = float(inner - norm)
@@ -83,6 +82,19 @@ class Problem:
         centre = self.n_components / len(rows) * float((block.diagonal() - weights).sum())
         return (1.0 - share) * value + share * centre
 
+    def _general_objective(self, S: Array, rows: IntArray, X: Array) -> float:
+        """Return the objective of X over ``rows``, for any penalty, by the same mixture where it forbids entries."""
+        own = self.penalty.restrict(rows)
+        wrong = own.forbidden(X)
+        if not np.any(wrong):
+            return float(np.vdot(S, X)) - own.value(X)
+        error = float(np.linalg.norm(X[wrong]))
+        X = np.where(wrong, 0.0, X)
+        centre = self.n_components / len(rows)
+        share = share_of_centre(-error, 1.0 + error, centre)
+        value = float(np.vdot(S, X)) - own.value(X)
+        return (1.0 - share) * value + share * centre * (float(S.trace()) - own.value(np.eye(len(rows))))
+
     def repair(self, Y: Array, start: Array | None = None, rows: IntArray | None = None) -> Factors | None:
         """Return a point of the Fantope near ``Y`` with Y's zero rows and blocks, and zero where Ω forbids entries.
 
@@ -91,7 +103,7 @@ class Problem:
         """
         rows = np.arange(self.size) if rows is None else rows
         if self.forbids:
-            found = shrink(np.where(np.isinf(self.box.limits(rows, rows)), 0.0, Y), self.n_components)
+            found = shrink(np.where(self.penalty.forbidden(Y, rows), 0.0, Y), self.n_components)
         else:
             found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
         return None if found is None else found.lifted(rows)
@@ -108,5 +120,7 @@ class Problem:
     @cached_property
     def forbids(self) -> bool:
         """Whether the penalty forbids entries of X."""
+        if not isinstance(self.penalty, Entrywise):
+            return bool(np.any(self.penalty.forbidden(np.full((1, 1), -1.0))))
         limits = self.limits
         return not isinstance(limits, float) and bool(np.isinf(limits).any())

@@ -35,10 +35,12 @@ class Factors:
         """Return the same X with variable i renamed to ``rows[i]``."""
         return Factors(rows[self.rows], self.vectors, self.weights)
 
-    def matrix(self, size: int, forbidden: AnyArray | bool = False) -> scipy.sparse.csr_array:
+    def matrix(
+        self, size: int, forbidden: Callable[[Array], AnyArray | bool] = lambda X: False
+    ) -> scipy.sparse.csr_array:
         """Return X as a sparse (size, size) array, exact zeros where no eigenvector reaches or X may not be."""
         block = (self.vectors.T * self.weights) @ self.vectors
-        block[np.broadcast_to(forbidden, block.shape)] = 0.0
+        block[np.broadcast_to(forbidden(block), block.shape)] = 0.0
         # Eigenvectors of separate components do not overlap, so a zero entry of |V|ᵀ|V| is a structural one.
         block[(np.abs(self.vectors).T @ np.abs(self.vectors)) == 0.0] = 0.0
         sparse = scipy.sparse.coo_array(0.5 * (block + block.T))

@@ -7,6 +7,7 @@ from fantope.solvers.near_admm import NearAdmm
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
 from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.solve import alpha_max, solve
+from fantope.solvers.structured import StructuredAdmm
 from fantope.solvers.subgradient import Subgradient
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "Record",
     "Solution",
     "Status",
+    "StructuredAdmm",
     "Subgradient",
     "alpha_max",
     "solve",

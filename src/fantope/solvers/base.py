@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from fantope.penalties.structured import Parts
 from fantope.problem.dual import ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
@@ -21,6 +22,7 @@ class Start:
     X: Array  # (r, r): a primal guess; it need not be feasible
     U: Array | None = None  # (r, r): a dual guess
     step_size: float | None = None  # the step size at which an earlier run ended
+    parts: Parts | None = None  # a dual guess for a structured penalty, over all variables
 
     def spread(self, problem: Problem) -> tuple[Array, Array | None]:
         """Return X and U over all variables; where there is no dual guess it is S, clipped to the box."""

@@ -12,8 +12,9 @@ import numpy as np
 import scipy.sparse
 
 from fantope.operators import Covariance
-from fantope.penalties import Entrywise
+from fantope.penalties import Penalty
 from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify_reported
+from fantope.problem.decomposition import pose
 from fantope.problem.dual import LiftedDual
 from fantope.problem.projection import Factors
 from fantope.solvers.show import solution_frame, solution_html
@@ -101,7 +102,7 @@ class Solution:
     status: Status
     n_iter: int
     solver: str
-    penalty: Entrywise
+    penalty: Penalty
     n_components: int
     n_features: int
     factors: Factors = field(repr=False)
@@ -138,7 +139,7 @@ class Solution:
     @cached_property
     def projection(self) -> scipy.sparse.csr_array:
         """X as a sparse (p, p) array, in the Fantope, exact zeros where it is zero or has to be."""
-        return self.factors.matrix(self.n_features, np.isinf(self.penalty.limits(self.support, self.support)))
+        return self.factors.matrix(self.n_features, lambda X: self.penalty.forbidden(X, self.support))
 
     @cached_property
     def components(self) -> Array:
@@ -189,6 +190,7 @@ class Solution:
                 f"S must have the {self.n_features} variables of the problem solved, got {matrix.size}."
             )
         reported = Certificate(self.objective, self.dual_bound)
+        matrix = pose(matrix, self.penalty).S
         found, difference = verify_reported(matrix, self.projection, self.dual, self.n_components, reported)
         if difference:
             raise CertificateError(f"{difference}: this is not the matrix that was solved.")

@@ -10,11 +10,11 @@ import numpy as np
 from fantope.checks import check_nonnegative
 from fantope.errors import check_choice, require
 from fantope.operators import Covariance, DenseCovariance
-from fantope.penalties import Penalty
+from fantope.penalties import Penalty, Structured
 from fantope.penalties.l1 import as_penalty
 from fantope.problem.certificate import relative_gap, row_sum_bound
 from fantope.problem.decomposition import Decomposition, decompose, largest_alpha
-from fantope.problem.dual import DenseDual, ExtendedDual
+from fantope.problem.dual import DenseDual, ExtendedDual, ReducedDual, StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, pinch
 from fantope.solvers.active_set import ActiveSet
@@ -24,6 +24,7 @@ from fantope.solvers.gradfps import GradFps
 from fantope.solvers.iterate import MARGIN, Run, RunInterrupted, iterate
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
 from fantope.solvers.result import Record, Solution, Status
+from fantope.solvers.structured import StructuredAdmm
 from fantope.solvers.subgradient import Subgradient
 from fantope.solvers.validation import (
     check_covariance,
@@ -31,6 +32,7 @@ from fantope.solvers.validation import (
     check_n_components,
     check_tol,
 )
+from fantope.typing import Array, IntArray
 
 # By the name that each class has; "auto" is the active set.
 SOLVERS: dict[str, Callable[..., Solver]] = {
@@ -137,7 +139,8 @@ def solve_to_the_end(
     if step_size is not None:
         step_size = check_nonnegative("step_size", step_size, positive=True)
     parts = decompose(covariance, d, penalty)
-    return solve_parts(covariance, parts, choose_solver(solver, step_size), tol, max_iter, init, callback)
+    chosen = choose_solver(solver, step_size, penalty)
+    return solve_parts(covariance, parts, chosen, tol, max_iter, init, callback)
 
 
 def solve_parts(
@@ -171,8 +174,15 @@ def solve_parts(
         raise Interrupted(lambda: _best_so_far(best, solver, covariance, parts)) from None
 
 
-def choose_solver(solver: str | Solver, step_size: float | None = None) -> Solver:
-    """Return the solver that a name or an object stands for."""
+def choose_solver(solver: str | Solver, step_size: float | None = None, penalty: Penalty | None = None) -> Solver:
+    """Return the solver that a name or an object stands for; penalties that couple entries have one of their own."""
+    if isinstance(penalty, Structured) and not isinstance(solver, StructuredAdmm):
+        if solver not in ("auto", "admm"):
+            raise ValueError(
+                f"solver must be 'auto' or 'admm' for a penalty that couples entries, {type(penalty).__name__}, got "
+                f"{solver!r}."
+            )
+        return StructuredAdmm(step_size=step_size)
     if not isinstance(solver, str):
         if not hasattr(solver, "candidate"):
             raise ValueError(f"solver must be a name or an object of fantope.solvers, got {type(solver).__name__}.")
@@ -193,8 +203,10 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
     if isinstance(init, Solution):
         rows = np.flatnonzero(np.isin(kept, init.support))
         X = init.projection[kept[rows]][:, kept[rows]].toarray()
+        if isinstance(parts.posed.own, Structured) or isinstance(init.dual.penalty, Structured):
+            return _structured_start(init, rows, X, parts)
         # Clipped into the new box, not scaled: entries inside it stay where they are.
-        U = parts.penalty.clip(init.dual.block(kept[rows], kept[rows]), kept[rows], kept[rows])
+        U = parts.posed.own.clip(init.dual.block(kept[rows], kept[rows]), kept[rows], kept[rows])
         start = Start(rows, X, U, init.step_size)
     else:
         dense = init.toarray() if hasattr(init, "toarray") else np.asarray(init, dtype=np.float64)
@@ -210,14 +222,27 @@ def _start(init: Any, S: Covariance, parts: Decomposition) -> Start | None:
     return start
 
 
+def _structured_start(init: Solution, rows: IntArray, X: Array, parts: Decomposition) -> Start:
+    """Return X, and the parts of the dual point if they are parts of the same kind of penalty."""
+    own, reduced = parts.posed.own, init.dual.reduced
+    if type(init.dual.penalty) is not type(own) or not isinstance(own, Structured):
+        return Start(rows, X)
+    assert isinstance(reduced, StructuredDual)
+    shapes = [P.shape for P in own.parts(np.zeros_like(parts.problem.S))]
+    fits = [P.shape for P in reduced.parts] == shapes
+    return Start(rows, X, None, init.step_size, reduced.parts if fits else None)
+
+
 def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
     """Return the points of an earlier solution of the same problem: what was certified once is not given up."""
-    if not isinstance(init, Solution) or init.penalty != parts.penalty:
+    if not isinstance(init, Solution) or init.penalty != parts.posed.penalty:
         return None
     if init.n_components != parts.problem.n_components or not _same(init.covariance, S):
         return None
     rows = np.searchsorted(parts.kept, init.support)
-    dual = DenseDual(init.dual.block(parts.kept, parts.kept), parts.problem.box)
+    dual: ReducedDual = init.dual.reduced
+    if not isinstance(dual, StructuredDual):
+        dual = DenseDual(init.dual.block(parts.kept, parts.kept), parts.problem.box)
     return Candidate(Factors(rows, init.factors.vectors, init.factors.weights), dual, len(rows))
 
 
@@ -255,9 +280,13 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
 def _trivial(problem: Problem) -> Candidate:
     """Return the d variables with the largest diagonal: what can be certified where a run has left nothing."""
     m, d = problem.size, problem.n_components
-    gain = problem.S.diagonal() - problem.box.diagonal(np.arange(m))
+    if isinstance(problem.penalty, Structured):
+        gain, zero = problem.S.diagonal(), problem.penalty.parts(np.zeros_like(problem.S))
+        dual: ReducedDual = StructuredDual(zero, problem.penalty)
+    else:
+        gain = problem.S.diagonal() - problem.box.diagonal(np.arange(m))
+        dual = ExtendedDual.empty(m, problem.box)
     rows = np.sort(np.argsort(-gain, kind="stable")[:d])
-    dual = ExtendedDual.empty(m, problem.box)
     return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
 
 
@@ -281,11 +310,11 @@ def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> 
         status=run.status,
         n_iter=run.n_iter,
         solver=solver.name,
-        penalty=parts.penalty,
+        penalty=parts.posed.penalty,
         n_components=parts.problem.n_components,
         n_features=S.size,
         factors=run.X.lifted(parts.kept),
-        dual=parts.lift_dual(S, run.dual),
+        dual=parts.lift_dual(run.dual),
         covariance=S,
         step_size=getattr(run.state, "step_size", None),
         history=tuple(run.history),

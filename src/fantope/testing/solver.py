@@ -76,7 +76,9 @@ def _check_certificate(name: str, S: Array, sol: Solution) -> None:
     """Recompute the bracket with nothing but NumPy."""
     p, d = len(S), sol.n_components
     X, U = sol.projection.toarray(), sol.dual.block(np.arange(p), np.arange(p))
-    limits = np.broadcast_to(sol.penalty.restrict(np.arange(p)).limits(), (p, p))
+    own = sol.penalty.restrict(np.arange(p))
+    assert isinstance(own, Entrywise)
+    limits = np.broadcast_to(own.limits(), (p, p))
     values = np.linalg.eigvalsh(X)
     inside = values[0] >= -1e-9 and values[-1] <= 1 + 1e-9 and abs(X.trace() - d) <= 1e-9 * d
     expect(bool(inside), f"{name}: X is not in the Fantope.")
