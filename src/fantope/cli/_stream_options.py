@@ -67,6 +67,9 @@ RUNNING = (
                  help="Number of these latest samples."),
     click.option("--alarm-every", type=COUNT, help="Samples between two checks.  [default: a quarter of the window]"),
     click.option("--stop-on-alarm", is_flag=True, help="End at the first alarm."),
+    click.option("--serve", type=click.IntRange(0, 65535), metavar="PORT",
+                 help="Show the stream on a page at this port, and metrics for Prometheus at /metrics; 0: any port."),
+    click.option("--serve-host", default="127.0.0.1", show_default=True, help="Where to serve; 0.0.0.0: to anyone."),
     click.option("--log", type=click.Path(path_type=Path, dir_okay=False), help="CSV file for rows of progress."),
     click.option("--log-every", type=COUNT, default=1000, show_default=True, help="Samples between rows of the log."),
     click.option("-o", "--out", type=click.Path(path_type=Path), help="Folder for the final result."),
@@ -99,6 +102,8 @@ class Options:
     alarm_window: int
     alarm_every: int | None
     stop_on_alarm: bool
+    serve: int | None
+    serve_host: str
     log: Path | None
     log_every: int
 
@@ -123,7 +128,8 @@ def take_options(context: click.Context, source: str, values: dict[str, Any]) ->
         source, form, values["follow"], not values["no_header"], values["checkpoint"], values["checkpoint_every"],
         values["checkpoint_seconds"], values["snapshots"], values["snapshot_every"] or 0,
         values["snapshot_seconds"] or math.inf, log, values["max_samples"], values["idle_timeout"],
-        *(values[name] for name in ("alarm", "alarm_window", "alarm_every", "stop_on_alarm", "log", "log_every")),
+        *(values[name] for name in ("alarm", "alarm_window", "alarm_every", "stop_on_alarm")),
+        *(values[name] for name in ("serve", "serve_host", "log", "log_every")),
     )  # fmt: skip
     return options, estimator
 
@@ -162,6 +168,7 @@ def _check_company(context: click.Context, values: dict[str, Any], form: str) ->
         "alarm_window": ("--alarm SHARE", values["alarm"]),
         "alarm_every": ("--alarm SHARE", values["alarm"]),
         "stop_on_alarm": ("--alarm SHARE", values["alarm"]),
+        "serve_host": ("--serve PORT", values["serve"] is not None),
         "log_every": ("--log FILE", values["log"]),
         "bad_rows_log": ("--bad-rows skip", values["bad_rows"] == "skip"),
         "snapshots": ("--snapshot-every or --snapshot-seconds", values["snapshot_every"] or values["snapshot_seconds"]),

@@ -14,6 +14,7 @@ from fantope.cli._stream_checkpoint import Progress, begin_log, resume, save, wr
 from fantope.cli._stream_log import Log
 from fantope.cli._stream_options import Options
 from fantope.cli._stream_output import progress_line, write_snapshot
+from fantope.cli._stream_server import Live, serving
 from fantope.cli.console import Talk, complain
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Run:
         self.last_row = time.monotonic()
         self.log = None if options.log is None else Log(options.log)
         self.alarmed = False
+        self.live = None if options.serve is None else Live(options.source, estimator.algorithm)
 
     @property
     def n_samples(self) -> int:
@@ -69,6 +71,10 @@ class Run:
         if self.options.snapshots is not None:
             writable(self.options.snapshots, "--snapshots")
         with ExitStack() as opened:
+            if self.live is not None:
+                address = opened.enter_context(serving(self.live, options.serve_host, options.serve or 0))
+                if not self.talk.quiet or not options.serve:  # a port of the system's choice is news in any case
+                    complain(f"the stream is shown at {address}, its metrics at {address}metrics.")
             try:
                 self._work(opened)
             except (BadRow, Unreadable):
@@ -117,6 +123,8 @@ class Run:
     def _checked(self, check: Check) -> None:
         if check.alarm:
             self.alarmed = True
+            if self.live is not None:
+                self.live.look(self.estimator, self.progress.bad_rows, now=True)
             complain(f"alarm after {check.sample} samples: {check}.")
 
     def _use(self, block: list[list[float]], after: Position) -> None:
@@ -236,6 +244,8 @@ class Run:
 
     def _due(self) -> None:
         now, n, options = time.monotonic(), self.n_samples, self.options
+        if self.live is not None:
+            self.live.look(self.estimator, self.progress.bad_rows)
         if n == 0:
             return
         # The snapshot comes first: a run that goes on from a checkpoint writes no snapshot of the same sample.

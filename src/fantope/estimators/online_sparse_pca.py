@@ -232,7 +232,9 @@ class OnlineSparsePCA(
 
     def _factors(self) -> Factors:
         check_is_fitted(self)
-        if not self._cache:
+        seen = self._stream.n_samples  # a callback may ask in the middle of a block
+        if self._cache.get("samples") != seen:
+            self._cache = {"samples": seen}
             factors = self._stream.learner.estimate()
             self._cache["components"], self._cache["variances"] = self._rotated(factors)
             self._cache["factors"] = factors
