@@ -1,6 +1,9 @@
 # The public names: __init__.py loads each from the module given here when it is first used.
 import typing
 
+from .cardinality import Bracket as Bracket
+from .cardinality import BracketCurve as BracketCurve
+from .cardinality import cardinality_bracket as cardinality_bracket
 from .estimators import OnlineSparsePCA as OnlineSparsePCA
 from .estimators import SparsePCA as SparsePCA
 from .estimators import SparsePCACV as SparsePCACV

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.intp]
+BoolArray = NDArray[np.bool_]
 AnyArray = NDArray[Any]
 
-__all__ = ["AnyArray", "Array", "IntArray"]
+__all__ = ["AnyArray", "Array", "BoolArray", "IntArray"]

@@ -1,7 +1,12 @@
 import numpy as np
 import pytest
 
-from fantope.plotting import plot_explained_variance, plot_leverages, plot_path_gaps, plot_top_loadings
+from fantope.plotting import (
+    plot_explained_variance,
+    plot_leverages,
+    plot_path_gaps,
+    plot_top_loadings,
+)
 
 ALPHAS = np.array([0.9, 0.8, 0.7])
 LEVERAGES = np.array([[1.0, 0.0, 0.0], [0.6, 0.4, 0.0], [0.3, 0.6, 0.1]])

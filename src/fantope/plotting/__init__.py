@@ -6,6 +6,7 @@ Importing this package does not import matplotlib; calling one of its functions 
 from typing import Any
 
 from fantope import extensions
+from fantope.plotting.cardinality import plot_cardinality
 from fantope.plotting.choice import plot_cross_validation, plot_scree, plot_stability
 from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
 from fantope.plotting.displays import (
@@ -30,6 +31,7 @@ __all__ = [
     "ScreeDisplay",
     "StabilityDisplay",
     "plot_biplot",
+    "plot_cardinality",
     "plot_convergence",
     "plot_cross_validation",
     "plot_explained_variance",

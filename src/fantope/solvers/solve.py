@@ -237,7 +237,7 @@ def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
     """Return the points of an earlier solution of the same problem: what was certified once is not given up."""
     if not isinstance(init, Solution) or init.penalty != parts.posed.penalty:
         return None
-    if init.n_components != parts.problem.n_components or not _same(init.covariance, S):
+    if init.n_components != parts.problem.n_components or not same_covariance(init.covariance, S):
         return None
     rows = np.searchsorted(parts.kept, init.support)
     dual: ReducedDual = init.dual.reduced
@@ -246,7 +246,8 @@ def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
     return Candidate(Factors(rows, init.factors.vectors, init.factors.weights), dual, len(rows))
 
 
-def _same(one: Covariance, other: Covariance) -> bool:
+def same_covariance(one: Covariance, other: Covariance) -> bool:
+    """Whether both are known to be the same matrix."""
     if isinstance(one, DenseCovariance) and isinstance(other, DenseCovariance):
         return one.S is other.S or np.array_equal(one.S, other.S)
     return one is other
