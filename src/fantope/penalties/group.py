@@ -32,7 +32,7 @@ class Group(Structured):
     Examples
     --------
     >>> penalty = Group(0.5, ["a", "a", "b"])
-    >>> penalty.value(np.diag([3.0, 0.0, 1.0]))
+    >>> round(penalty.value(np.diag([3.0, 0.0, 1.0])), 12)
     3.5
     >>> penalty == Group(0.5, [[0, 1], [2]])
     True

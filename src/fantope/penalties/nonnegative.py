@@ -29,7 +29,7 @@ class NonNegative(Structured):
     >>> import numpy as np, fantope
     >>> S = np.array([[1.0, 0.6, -0.7], [0.6, 1.0, -0.5], [-0.7, -0.5, 1.0]])
     >>> sol = fantope.solve(S, 1, fantope.penalties.NonNegative(0.1))
-    >>> sol.projection.toarray().min() >= 0.0, sol.support.tolist()
+    >>> bool((sol.projection.toarray() >= 0.0).all()), sol.support.tolist()
     (True, [0, 1])
     """
 
