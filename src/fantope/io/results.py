@@ -121,6 +121,7 @@ def write_solution(folder: Path, place: str, solution: Solution) -> dict[str, An
         "is_projection": solution.is_projection,
         "n_iter": solution.n_iter,
         "solver": solution.solver,
+        **({"steps": [asdict(step) for step in solution.steps]} if solution.steps else {}),
     }
 
 

@@ -13,6 +13,7 @@ from fantope.problem.decomposition import pose
 from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual, ReducedDual, StructuredDual
 from fantope.problem.projection import Factors
 from fantope.solvers import Record, Solution, Status
+from fantope.solvers.result import Step
 from fantope.typing import Array, IntArray
 
 NUMBERS = ("objective", "dual_bound", "n_iter", "solver", "n_components", "n_features", "step_size")
@@ -41,6 +42,7 @@ def unpack(state: State, S: Covariance) -> Solution:
         dual=dual,
         covariance=S,
         history=tuple(history),
+        steps=tuple(Step(**step) for step in state.get("steps", ())),
     )
 
 

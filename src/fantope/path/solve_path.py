@@ -15,8 +15,8 @@ from fantope.errors import require
 from fantope.notebook import card, curve, table
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
-from fantope.penalties import Penalty
-from fantope.penalties.l1 import as_penalty
+from fantope.penalties import Concave, Penalty
+from fantope.penalties.l1 import as_shape
 from fantope.problem.decomposition import largest_alpha
 from fantope.solvers import Solution
 from fantope.solvers.base import Solver
@@ -129,7 +129,7 @@ def solve_path(
     n_components: int,
     alphas: Any = None,
     *,
-    penalty: Penalty | None = None,
+    penalty: Penalty | Concave | None = None,
     n_alphas: int = 30,
     max_variables: int | None = None,
     tol: float = 1e-3,
@@ -181,7 +181,7 @@ def solve_path(
     max_iter = check_max_iter(max_iter)
     if alphas is None and max_variables is None:
         max_variables = DEFAULT_MAX_VARIABLES
-    shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
+    shape = as_shape(penalty, covariance.size)
     chosen = choose_solver(solver, None, shape)
     grid = _grid(covariance, shape, alphas, n_alphas)
     walk = Walk(covariance, d, tol, penalty=shape, solver=chosen, max_iter=max_iter)
@@ -207,7 +207,7 @@ def solve_path(
     return Path(tuple(solutions), interrupted)
 
 
-def _grid(S: Covariance, penalty: Penalty, alphas: Any, n_alphas: int) -> Array:
+def _grid(S: Covariance, penalty: Penalty | Concave, alphas: Any, n_alphas: int) -> Array:
     """Return the penalties, distinct and in descending order."""
     if alphas is not None:
         values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]

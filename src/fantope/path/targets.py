@@ -21,8 +21,8 @@ from fantope.checks import check_nonnegative
 from fantope.errors import require
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
-from fantope.penalties import L1, Penalty
-from fantope.penalties.l1 import as_penalty
+from fantope.penalties import L1, Concave, Penalty
+from fantope.penalties.l1 import as_shape
 from fantope.problem.certificate import relative_gap
 from fantope.problem.decomposition import largest_alpha
 from fantope.problem.problem import Problem
@@ -66,7 +66,7 @@ class ConstrainedSolution:
 
 
 def solve_for_size(
-    S: Any, n_components: int, n_variables: int, *, penalty: Penalty | None = None, tol: float = 1e-3
+    S: Any, n_components: int, n_variables: int, *, penalty: Penalty | Concave | None = None, tol: float = 1e-3
 ) -> Solution:
     """Return the solution whose number of variables is closest to ``n_variables``; ``penalty`` is as for solve_path.
 
@@ -87,7 +87,7 @@ def solve_for_size(
         raise ValueError(
             f"n_variables must be a whole number from {d} (n_components) to {covariance.size}, got {n_variables!r}."
         )
-    shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
+    shape = as_shape(penalty, covariance.size)
     tried, mark = _search(covariance, d, shape, tol, lambda solution: len(solution.support) - int(n_variables))
     found = min(tried, key=lambda solution: (abs(len(solution.support) - n_variables), -solution.alpha))
     return mark(found)
@@ -151,7 +151,7 @@ def _mixture(S: Covariance, one: Solution, other: Solution, norm: float) -> Solu
 
 
 def solve_for_variance(
-    S: Any, n_components: int, share: float, *, penalty: Penalty | None = None, tol: float = 1e-3
+    S: Any, n_components: int, share: float, *, penalty: Penalty | Concave | None = None, tol: float = 1e-3
 ) -> Solution:
     """Return the sparsest solution found whose components explain at least ``share`` of what PCA's d explain.
 
@@ -161,7 +161,7 @@ def solve_for_variance(
     d = check_n_components(n_components, covariance.size)
     share = check_nonnegative("share", share, positive=True)
     require(not share >= 1, "share", "be between 0 and 1", f"{share:g}", "only alpha = 0, ordinary PCA, reaches 1")
-    shape = as_penalty(0.0 if penalty is None else penalty, covariance.size)
+    shape = as_shape(penalty, covariance.size)
     wanted = share * leading_variance(covariance, d)
     tried, mark = _search(covariance, d, shape, tol, lambda solution: float(solution.explained_variance.sum()) - wanted)
     # None explains enough if Ctrl-C came, or if the share is closer to 1 than tol: then the best one.
@@ -181,7 +181,7 @@ def leading_variance(S: Covariance, n_components: int) -> float:
 
 
 def _search(
-    S: Covariance, d: int, penalty: Penalty, tol: float, excess: Callable[[Solution], float]
+    S: Covariance, d: int, penalty: Penalty | Concave, tol: float, excess: Callable[[Solution], float]
 ) -> tuple[list[Solution], Callable[[Solution], Solution]]:
     """Return all solutions of a search that Ctrl-C may have ended, and a function that marks a solution if it has."""
     walk = Walk(S, d, check_tol(tol, S.size), penalty=penalty)

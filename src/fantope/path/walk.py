@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 from fantope.operators import Covariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph
-from fantope.penalties import L1, Entrywise, Penalty
-from fantope.problem.decomposition import common_graph, component_labels, decompose, pose
+from fantope.penalties import L1, Concave, Entrywise, Penalty
+from fantope.problem.decomposition import Posed, common_graph, component_labels, decompose, pose
 from fantope.solvers import Solution
 from fantope.solvers.base import Solver
+from fantope.solvers.concave import concave_steps, steps_graph
 from fantope.solvers.result import Record
 from fantope.solvers.solve import choose_solver, solve_parts
 
@@ -23,7 +24,7 @@ class Walk:
     n_components : int
     tol : float
         Relative gap of each solution.
-    penalty : Penalty, optional
+    penalty : Penalty or Concave, optional
         Each alpha takes the place of its own. By default the ℓ₁ norm.
     solver : Solver, optional
         By default that of "auto".
@@ -42,16 +43,17 @@ class Walk:
         n_components: int,
         tol: float,
         *,
-        penalty: Penalty | None = None,
+        penalty: Penalty | Concave | None = None,
         solver: Solver | None = None,
         max_iter: int | None = None,
     ) -> None:
         self.S, self.n_components, self.tol, self.max_iter = S, n_components, tol, max_iter
-        self.penalty = L1(0.0) if penalty is None else penalty
-        self._posed = pose(S, self.penalty)
+        self.penalty: Penalty | Concave = L1(0.0) if penalty is None else penalty
+        self._posed = None if isinstance(self.penalty, Concave) else pose(S, self.penalty)
         self.solver = choose_solver("auto", None, self.penalty) if solver is None else solver
         self.solutions: list[Solution] = []
-        self._scan: tuple[float, ThresholdGraph] | None = None
+        self._starts: list[Solution] = []  # of concave penalties: ℓ₁ solutions
+        self._scan: tuple[float, ThresholdGraph | None] | None = None
 
     def solve(self, alpha: float, *, ahead: float, callback: Callable[[Record], object] | None = None) -> Solution:
         """Return the solution at ``alpha``, started from the one nearest to it, and keep it.
@@ -66,20 +68,47 @@ class Walk:
         callback : callable, optional
             Called with each :class:`Record`.
         """
-        posed = self._posed.scaled(float(alpha))
-        labels = None
-        if isinstance(posed.own, Entrywise):
-            labels = component_labels(posed.S, posed.own, self._graph(alpha, ahead))
-        parts = decompose(self.S, self.n_components, posed.penalty, labels, posed)
-        start = min(self.solutions, key=lambda solution: abs(solution.alpha - alpha), default=None)
-        found = solve_parts(self.S, parts, self.solver, self.tol, self.max_iter, init=start, callback=callback)
+        graph = self._graph(alpha, ahead)
+
+        def convex(posed: Posed, init: Solution | None) -> Solution:
+            own = posed.own
+            labels = component_labels(posed.S, own, graph) if isinstance(own, Entrywise) else None
+            parts = decompose(self.S, self.n_components, posed.penalty, labels, posed)
+            return solve_parts(self.S, parts, self.solver, self.tol, self.max_iter, init=init, callback=callback)
+
+        def step(penalty: Entrywise, init: Solution | None) -> Solution:
+            """Begin with the nearest of the ℓ₁ solutions, and keep the one found; steps go on from the last X."""
+            posed = pose(self.S, penalty)
+            if init is not None:
+                return convex(posed, init)
+            self._starts.append(convex(posed, _nearest(self._starts, penalty.alpha)))
+            return self._starts[-1]
+
+        if isinstance(self.penalty, Concave):
+            found = concave_steps(self.S, self.penalty.scaled(float(alpha)), step)
+        else:
+            found = convex(self._posed_at(alpha), _nearest(self.solutions, alpha))
         self.solutions.append(found)
         return found
 
+    def _posed_at(self, alpha: float) -> Posed:
+        assert self._posed is not None  # for all penalties but the concave ones
+        return self._posed.scaled(float(alpha))
+
     def _graph(self, alpha: float, ahead: float) -> ThresholdGraph | None:
-        S, own = self._posed.S, self._posed.own
-        if isinstance(S, DenseCovariance) or not isinstance(own, Entrywise) or len(own.rows) == S.size:
+        S, own = (self.S, None) if self._posed is None else (self._posed.S, self._posed.own)
+        if isinstance(S, DenseCovariance) or (isinstance(own, Entrywise) and len(own.rows) == S.size):
             return None
         if self._scan is None or self._scan[0] > alpha:
-            self._scan = ahead, common_graph(S, own.scaled(float(ahead)))
+            self._scan = ahead, self._scanned(S, float(ahead))
         return self._scan[1]
+
+    def _scanned(self, S: Covariance, alpha: float) -> ThresholdGraph | None:
+        if isinstance(self.penalty, Concave):
+            return steps_graph(S, self.penalty.scaled(alpha))
+        own = self._posed_at(alpha).own
+        return common_graph(S, own) if isinstance(own, Entrywise) else None
+
+
+def _nearest(solutions: list[Solution], alpha: float) -> Solution | None:
+    return min(solutions, key=lambda solution: abs(solution.alpha - alpha), default=None)

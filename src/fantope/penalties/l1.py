@@ -10,6 +10,7 @@ import numpy as np
 from fantope.checks import LARGEST, check_nonnegative
 from fantope.errors import InputError
 from fantope.penalties.base import Entrywise, Penalty
+from fantope.penalties.concave import Concave
 from fantope.typing import Array, IntArray
 
 
@@ -62,6 +63,11 @@ class L1(Entrywise):
     def diagonal(self, rows: IntArray) -> Array:
         """Return alpha for each of the variables."""
         return np.full(len(rows), self.alpha)
+
+
+def as_shape(penalty: Any, size: int) -> Penalty | Concave:
+    """Return the penalty on ``size`` variables whose alpha is yet to come; None is the ℓ₁ norm."""
+    return penalty if isinstance(penalty, Concave) else as_penalty(0.0 if penalty is None else penalty, size)
 
 
 def as_penalty(alpha: Any, size: int) -> Penalty:

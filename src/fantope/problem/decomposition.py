@@ -20,7 +20,7 @@ import numpy as np
 from fantope.kernels.scan import unite
 from fantope.operators import Covariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph, labels_of
-from fantope.penalties import Entrywise, Penalty, Smooth, Structured
+from fantope.penalties import Concave, Entrywise, Penalty, Smooth, Structured
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.typing import IntArray
@@ -165,11 +165,15 @@ def common_graph(S: Covariance, penalty: Entrywise) -> ThresholdGraph:
     return S.graph(penalty.common, apart=penalty.rows) if len(penalty.rows) else S.graph(penalty.common)
 
 
-def largest_alpha(S: Covariance, penalty: Penalty) -> float:
+def largest_alpha(S: Covariance, penalty: Penalty | Concave) -> float:
     """Return the largest |S_ij|/weight, i ≠ j, where the weight, w_ij for alpha = 1, is not zero.
 
-    For a structured penalty, where it says that a path begins.
+    For a structured penalty, where it says that a path begins. A concave one leaves nothing but isolated variables if
+    the ℓ₁ problem does that it starts from.
     """
+    if isinstance(penalty, Concave):
+        share = 1.0 if penalty.start is not None else penalty.scaled(1.0).start_alpha(S.size)
+        return S.largest_off_diagonal() / share
     posed = pose(S, penalty)
     S, penalty = posed.S, posed.own
     if isinstance(penalty, Structured):

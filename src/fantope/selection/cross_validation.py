@@ -10,8 +10,8 @@ import numpy as np
 
 from fantope.errors import require
 from fantope.path.walk import Walk
-from fantope.penalties import Penalty
-from fantope.penalties.l1 import as_penalty
+from fantope.penalties import Concave, Penalty
+from fantope.penalties.l1 import as_shape
 from fantope.solvers.validation import check_covariance, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
@@ -61,7 +61,7 @@ class CrossValidation:
 
 
 def fold_scores(
-    S: Any, explained: Explained, n_components: int, alphas: Array, tol: float, penalty: Penalty | None = None
+    S: Any, explained: Explained, n_components: int, alphas: Array, tol: float, penalty: Penalty | Concave | None = None
 ) -> tuple[Array, IntArray]:
     """Return the held-out score and the number of variables of each alpha, for one fold.
 
@@ -79,7 +79,7 @@ def fold_scores(
         As for solve_path.
     """
     S = check_covariance(S)
-    shape = as_penalty(0.0 if penalty is None else penalty, S.size)
+    shape = as_shape(penalty, S.size)
     d, tol = check_n_components(n_components, S.size), check_tol(tol, S.size)
     walk = Walk(S, d, tol, penalty=shape)
     path = [walk.solve(alpha, ahead=alphas[-1]) for alpha in alphas]
@@ -110,7 +110,7 @@ def choose(scores: Array, rule: Rule) -> int:
 
 def cross_validate(
     folds: Iterable[tuple[Any, Explained]], n_components: int, alphas: Any, *, rule: Rule = "1se", tol: float = 1e-3,
-    penalty: Penalty | None = None,
+    penalty: Penalty | Concave | None = None,
 ) -> CrossValidation:  # fmt: skip
     """Choose alpha by held-out explained variance.
 

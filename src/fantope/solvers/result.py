@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -69,6 +69,52 @@ class Record:
     n_active: int
 
 
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a solve: inside the library an exception like any other.
+
+    Only public entries that promise the best answer so far ask for it, by ``solution()``; its status is INTERRUPTED.
+    """
+
+    def __init__(self, solution: Callable[[], Solution]) -> None:
+        super().__init__()
+        self.solution = solution
+
+    def __reduce__(self) -> tuple[type[KeyboardInterrupt], tuple[()]]:
+        return KeyboardInterrupt, ()  # between processes
+
+
+@dataclass(frozen=True)
+class Step:
+    """One convex step of a folded concave penalty.
+
+    Attributes
+    ----------
+    objective, dual_bound, gap : float
+        The certified bracket of the step's optimum.
+    concave_objective : float
+        ⟨S, X⟩ − Ω(X) with the concave penalty itself, after the step. It never falls from one step to the next.
+    mean_weight : float
+        Of the entries of the X before, in units of alpha: 0 is not shrunk at all, 1 as much as by the ℓ₁ norm.
+    n_free : int
+        Entries of the X before that are not shrunk at all.
+    n_variables : int
+        In use after the step.
+    n_iter : int
+    status : str
+        Name of the step's :class:`Status`.
+    """
+
+    objective: float
+    dual_bound: float
+    gap: float
+    concave_objective: float
+    mean_weight: float
+    n_free: int
+    n_variables: int
+    n_iter: int
+    status: str
+
+
 @dataclass(frozen=True)
 class Solution:
     """A certified answer to ``max ⟨S, X⟩ − Ω(X)`` over the Fantope.
@@ -95,6 +141,8 @@ class Solution:
     step_size : float or None
         The step size at which the run ended; a warm start goes on with it.
     history : tuple of Record
+    steps : tuple of Step
+        The convex steps of a folded concave penalty; empty for a convex one. Everything else is about the last of them.
     """
 
     objective: float
@@ -110,6 +158,7 @@ class Solution:
     covariance: Covariance = field(repr=False)
     step_size: float | None = field(repr=False)
     history: tuple[Record, ...] = field(repr=False)
+    steps: tuple[Step, ...] = field(default=(), repr=False)
 
     @property
     def alpha(self) -> float:
@@ -205,6 +254,12 @@ class Solution:
             f"The optimum lies between {self.objective:.8g} and {self.dual_bound:.8g}: relative gap {self.gap:.2g}. "
             f"Status: {self.status}.",
         ]
+        if self.steps:
+            lines.append(
+                f"The penalty is folded concave, by {len(self.steps)} convex steps. Certified is the optimum of each "
+                "step (the bracket is the last one's). Not certified is that no other X does better under the concave "
+                f"penalty itself, where this one has {self.steps[-1].concave_objective:.8g}; no step made that worse."
+            )
         shown = ", ".join(f"{value:.2f}" for value in self.eigenvalues[: d + 3])
         if self.is_projection:
             lines.append(

@@ -10,19 +10,21 @@ import numpy as np
 from fantope.checks import check_nonnegative
 from fantope.errors import check_choice, require
 from fantope.operators import Covariance, DenseCovariance
-from fantope.penalties import Penalty, Structured
-from fantope.penalties.l1 import as_penalty
+from fantope.penalties import Concave, Entrywise, Penalty, Structured
+from fantope.penalties.l1 import as_penalty, as_shape
 from fantope.problem.certificate import relative_gap, row_sum_bound
-from fantope.problem.decomposition import Decomposition, decompose, largest_alpha
+from fantope.problem.decomposition import Decomposition, component_labels, decompose, largest_alpha
 from fantope.problem.dual import DenseDual, ExtendedDual, ReducedDual, StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, pinch
 from fantope.solvers.active_set import ActiveSet
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Solver, Start
+from fantope.solvers.concave import concave_steps, steps_graph
 from fantope.solvers.gradfps import GradFps
 from fantope.solvers.iterate import MARGIN, Run, RunInterrupted, iterate
 from fantope.solvers.projected_subgradient import ProjectedSubgradient
+from fantope.solvers.result import Interrupted as Interrupted
 from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.structured import StructuredAdmm
 from fantope.solvers.subgradient import Subgradient
@@ -42,24 +44,10 @@ SOLVERS: dict[str, Callable[..., Solver]] = {
 LEVERAGES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6)  # X_ii below which a row is tried to be left out, sparsest first
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a solve: inside the library an exception like any other.
-
-    Only public entries that promise the best answer so far ask for it, by ``solution()``; its status is INTERRUPTED.
-    """
-
-    def __init__(self, solution: Callable[[], Solution]) -> None:
-        super().__init__()
-        self.solution = solution
-
-    def __reduce__(self) -> tuple[type[KeyboardInterrupt], tuple[()]]:
-        return KeyboardInterrupt, ()  # between processes
-
-
 def solve(
     S: Any,
     n_components: int,
-    alpha: float | Penalty,
+    alpha: float | Penalty | Concave,
     *,
     solver: str | Solver = "auto",
     tol: float = 1e-4,
@@ -78,7 +66,8 @@ def solve(
         d, 1 ≤ d < p.
     alpha : float or penalty
         A number is the λ of the paper, 0 or larger: Ω(X) = alpha‖X‖₁, and 0 is ordinary PCA. Or any Ω of
-        :mod:`fantope.penalties`.
+        :mod:`fantope.penalties`. The folded concave ones, MCP and SCAD, are not convex: they are solved by convex
+        steps, each certified, and ``steps`` of the solution has a record of each.
     solver : str or solver object, default "auto"
         "auto" (active set around ADMM, the fastest), "admm", "gradfps", "subgradient" or
         "projected-subgradient"; or an object of :mod:`fantope.solvers` with options of its own.
@@ -121,7 +110,7 @@ def solve(
 def solve_to_the_end(
     S: Any,
     n_components: int,
-    alpha: float | Penalty,
+    alpha: float | Penalty | Concave,
     *,
     solver: str | Solver = "auto",
     tol: float = 1e-4,
@@ -133,14 +122,22 @@ def solve_to_the_end(
     """Do what :func:`solve` does for code whose result depends on it: Ctrl-C raises :class:`Interrupted`."""
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
-    penalty = as_penalty(alpha, covariance.size)
+    shape = alpha if isinstance(alpha, Concave) else as_penalty(alpha, covariance.size)
     tol = check_tol(tol, covariance.size)
     max_iter = check_max_iter(max_iter)
     if step_size is not None:
         step_size = check_nonnegative("step_size", step_size, positive=True)
-    parts = decompose(covariance, d, penalty)
-    chosen = choose_solver(solver, step_size, penalty)
-    return solve_parts(covariance, parts, chosen, tol, max_iter, init, callback)
+    chosen = choose_solver(solver, step_size, shape)
+    if not isinstance(shape, Concave):
+        return solve_parts(covariance, decompose(covariance, d, shape), chosen, tol, max_iter, init, callback)
+    graph = None if isinstance(covariance, DenseCovariance) else steps_graph(covariance, shape)
+
+    def convex(penalty: Entrywise, init: Any) -> Solution:
+        labels = component_labels(covariance, penalty, graph)
+        parts = decompose(covariance, d, penalty, labels)
+        return solve_parts(covariance, parts, chosen, tol, max_iter, init, callback)
+
+    return concave_steps(covariance, shape, convex, init)
 
 
 def solve_parts(
@@ -174,7 +171,9 @@ def solve_parts(
         raise Interrupted(lambda: _best_so_far(best, solver, covariance, parts)) from None
 
 
-def choose_solver(solver: str | Solver, step_size: float | None = None, penalty: Penalty | None = None) -> Solver:
+def choose_solver(
+    solver: str | Solver, step_size: float | None = None, penalty: Penalty | Concave | None = None
+) -> Solver:
     """Return the solver that a name or an object stands for; penalties that couple entries have one of their own."""
     if isinstance(penalty, Structured) and not isinstance(solver, StructuredAdmm):
         if solver not in ("auto", "admm"):
@@ -322,11 +321,12 @@ def _solution(run: Run, solver: Solver, S: Covariance, parts: Decomposition) -> 
     )
 
 
-def alpha_max(S: Any, n_components: int, penalty: Penalty | None = None) -> float:
+def alpha_max(S: Any, n_components: int, penalty: Penalty | Concave | None = None) -> float:
     """Return the smallest alpha from which on the support holds only isolated variables.
 
     That is the largest |S_ij| off the diagonal, whatever ``n_components`` is; for a penalty with weights the largest
-    |S_ij|/weight, over the pairs whose weight is not zero (which no alpha keeps apart).
+    |S_ij|/weight, over the pairs whose weight is not zero (which no alpha keeps apart). MCP and SCAD start from an ℓ₁
+    problem at a smaller alpha, and their own is larger by as much.
 
     Examples
     --------
@@ -336,4 +336,4 @@ def alpha_max(S: Any, n_components: int, penalty: Penalty | None = None) -> floa
     """
     covariance = check_covariance(S)
     check_n_components(n_components, covariance.size)
-    return largest_alpha(covariance, as_penalty(0.0 if penalty is None else penalty, covariance.size))
+    return largest_alpha(covariance, as_shape(penalty, covariance.size))

@@ -1,0 +1,110 @@
+"""Folded concave penalties by convex steps, each of them solved, and certified, like any other problem."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fantope.operators import Covariance
+from fantope.operators.graph import ThresholdGraph
+from fantope.penalties import L1, Concave, Entrywise, WeightedL1
+from fantope.penalties.l1 import as_penalty
+from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors, assemble
+from fantope.solvers.result import Interrupted, Solution, Status, Step
+from fantope.typing import Array
+
+Convex = Callable[[Entrywise, Any], Solution]  # from a penalty and where to start to the certified solution
+
+
+def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = None) -> Solution:
+    """Start from an ℓ₁ solution, then take convex steps at the tangent of the concave penalty.
+
+    The X before a step is a candidate for it. So the step's own objective does not fall, and neither does
+    ⟨S, X⟩ − Ω(X): the tangent lies above the concave penalty and touches it at the X before.
+
+    Parameters
+    ----------
+    S : Covariance
+    penalty : Concave
+    convex : callable
+        Solves one convex problem; it raises :class:`Interrupted` on Ctrl-C.
+    init : Solution or (p, p) array, optional
+        Where the ℓ₁ problem starts.
+
+    Returns
+    -------
+    Solution
+        Of the last step, with a record of each.
+    """
+    as_penalty(penalty.alpha, S.size)
+    last = convex(L1(penalty.start_alpha(S.size)), init)
+    widths = penalty.widths(_dense(last), last.support, S.size)
+    steps: list[Step] = []
+    for _ in range(penalty.steps):
+        before = last
+        X = _dense(before)
+        touching = penalty.step(X, before.support, widths)
+        try:
+            last = convex(touching, before)
+        except Interrupted:
+            if not steps:
+                raise
+            raise Interrupted(_marked(before, steps)) from None
+        last, value = _not_worse(S, penalty, widths, before, X, last)
+        steps.append(_record(last, value, touching))
+    return replace(last, steps=tuple(steps))
+
+
+def steps_graph(S: Covariance, penalty: Concave) -> ThresholdGraph:
+    """Return what is above the smaller threshold of start and steps, by one scan of S.
+
+    Weights are at most alpha, so a scan of all pairs at alpha, and a look at those of the block, miss nothing.
+    """
+    return S.graph(min(penalty.alpha, penalty.start_alpha(S.size)))
+
+
+def _dense(solution: Solution) -> Array:
+    """Return X over its support."""
+    return assemble(solution.factors.vectors.T, solution.factors.weights)
+
+
+def _marked(solution: Solution, steps: list[Step]) -> Callable[[], Solution]:
+    return lambda: replace(solution, steps=tuple(steps), status=Status.INTERRUPTED)
+
+
+def _not_worse(
+    S: Covariance, penalty: Concave, widths: Array, before: Solution, X: Array, found: Solution
+) -> tuple[Solution, float]:
+    """Return the better of two points for the step just solved, and its ⟨S, X⟩ − Ω(X)."""
+    earlier = _value(S, penalty, widths, before, X)
+    value = _value(S, penalty, widths, found, _dense(found))
+    rows = before.support
+    everything = Factors(np.arange(len(rows)), before.factors.vectors, before.factors.weights)
+    own = Problem(S.block(rows, rows), before.n_components, found.penalty.restrict(rows)).objective(everything)
+    if found.objective >= own and value >= earlier:
+        return found, value
+    return replace(found, factors=before.factors, objective=own), earlier
+
+
+def _value(S: Covariance, penalty: Concave, widths: Array, solution: Solution, X: Array) -> float:
+    rows = solution.support
+    return float(np.vdot(S.block(rows, rows), X)) - penalty.value(X, widths[rows])
+
+
+def _record(found: Solution, value: float, touching: WeightedL1) -> Step:
+    weights = touching.weights
+    return Step(
+        objective=found.objective,
+        dual_bound=found.dual_bound,
+        gap=found.gap,
+        concave_objective=value,
+        mean_weight=float(weights.mean()),
+        n_free=int((weights == 0.0).sum()),
+        n_variables=len(found.support),
+        n_iter=found.n_iter,
+        status=found.status.name,
+    )
