@@ -15,12 +15,10 @@ from fantope.cli.console import Function, with_options
 if TYPE_CHECKING:
     from fantope.io import Dataset, Reading
     from fantope.operators import Covariance
-    from fantope.penalties import WeightedL1
 
 KINDS = ("covariance", "correlation", "precomputed")
 # Spelled out, so that --help need not load the solvers; a test compares it with their list.
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
-WEIGHTS = "Variables × variables: a factor of the penalty for each entry of X; inf forbids it, 0 frees it."
 READING = ("transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks")
 
 
@@ -66,15 +64,6 @@ def take_reading(options: dict[str, Any]) -> Reading:
     return Reading(**{name: options.pop(name) for name in READING})
 
 
-def read_penalty(weights: Path | None, table: Dataset) -> WeightedL1 | None:
-    """Return the penalty that --weights stands for, its alpha still to be set."""
-    if weights is None:
-        return None
-    from fantope.io.weights import read_weights
-
-    return read_weights(weights, 0.0, table)
-
-
 def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
     """Refuse options that mean nothing for a precomputed S."""
     if kind != "precomputed":
@@ -99,7 +88,8 @@ def problem_parameters(options: dict[str, Any]) -> dict[str, Any]:
     """Return what run.json says of the problem, except alpha."""
     named = {name: options[name] for name in ("n_components", "kind", "tol", "max_iter", "solver")}
     weights = options["weights"]
-    return {**named, "center": not options["no_center"], "weights": None if weights is None else weights.name}
+    own = {"weights": None if weights is None else weights.name, "penalty": options["penalty"]}
+    return {**named, "center": not options["no_center"], **own}
 
 
 def decades(first: float, gap: float, tol: float) -> float:

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from fantope.cli._data import (
-    WEIGHTS,
     FitProgress,
     check_kind,
     problem_options,
     problem_parameters,
     read_operator,
-    read_penalty,
     reading_options,
     take_reading,
 )
+from fantope.cli._penalty import penalty_options, read_penalty
 from fantope.cli.console import NOT_REACHED, OK, Talk, talk_options
 from fantope.io.folder import result_folder
 
@@ -37,7 +36,7 @@ TARGETS = {"n_variables": "--n-variables", "norm": "--norm", "variance": "--vari
 @click.option("--n-variables", type=int, metavar="K", help="Instead of -a: about K variables.")
 @click.option("--norm", type=float, metavar="S", help="Instead of -a: ‖X‖₁ at most S.")
 @click.option("--variance", type=float, metavar="Q", help="Instead of -a: at least the share Q of PCA's variance.")
-@click.option("--weights", type=click.Path(path_type=Path), metavar="FILE", help=WEIGHTS)
+@penalty_options
 @problem_options(tol=1e-4)
 @reading_options
 @talk_options
@@ -85,8 +84,9 @@ def _target(options: dict[str, Any]) -> tuple[str, float] | None:
         raise click.UsageError(f"give only one of -a, {', '.join(TARGETS.values())}.")
     if not given:
         return None
-    if options["weights"] is not None and given[0] == "norm":
-        raise click.UsageError("--norm bounds ‖X‖₁, without weights; leave out --weights, or give -a.")
+    for name in ("weights", "penalty"):
+        if options[name] is not None and given[0] == "norm":
+            raise click.UsageError(f"--norm bounds ‖X‖₁, without weights; leave out --{name}, or give -a.")
     for name in ("max_iter", "solver"):
         if options[name] not in (None, "auto"):
             raise click.UsageError(
@@ -104,7 +104,7 @@ def _solve(
     from fantope.solvers.validation import check_n_components
 
     d, tol = check_n_components(options["n_components"], S.size), options["tol"]
-    weighted = read_penalty(options["weights"], table)
+    shape = read_penalty(options, table)
     if target is None:
         alpha = options["alpha"]
         if alpha is None:
@@ -115,7 +115,7 @@ def _solve(
 
             alpha = default_alpha(precomputed_moments(S), d)
         progress = FitProgress(report, alpha, tol)
-        penalty = alpha if weighted is None else weighted.scaled(alpha)
+        penalty = alpha if shape is None else shape.scaled(alpha)
         solution = solve(
             S, d, penalty, solver=options["solver"], tol=tol, max_iter=options["max_iter"], callback=progress
         )
@@ -123,9 +123,9 @@ def _solve(
     name, value = target
     report(0.0, f"searching for the penalty that meets {TARGETS[name]} {value:g}")
     if name == "n_variables":
-        return solve_for_size(S, d, int(value), penalty=weighted, tol=tol), {}
+        return solve_for_size(S, d, int(value), penalty=shape, tol=tol), {}
     if name == "variance":
-        return solve_for_variance(S, d, value, penalty=weighted, tol=tol), {}
+        return solve_for_variance(S, d, value, penalty=shape, tol=tol), {}
     found = solve_for_norm(S, d, value, tol=tol)
     bound = found.solution.dual_bound + found.solution.alpha * value
     return found.solution, {

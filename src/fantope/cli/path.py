@@ -10,16 +10,15 @@ import click
 from rich.table import Table
 
 from fantope.cli._data import (
-    WEIGHTS,
     PathProgress,
     check_kind,
     problem_options,
     problem_parameters,
     read_operator,
-    read_penalty,
     reading_options,
     take_reading,
 )
+from fantope.cli._penalty import penalty_options, read_penalty
 from fantope.cli.console import NOT_REACHED, OK, Talk, talk_options
 from fantope.io.folder import result_folder
 
@@ -61,7 +60,7 @@ def parse_alphas(text: str) -> list[float]:
     "--max-variables", type=click.IntRange(min=1),
     help="Stop before a solution with more.  [default: 500 for an automatic grid, else no limit]",
 )  # fmt: skip
-@click.option("--weights", type=click.Path(path_type=Path), metavar="FILE", help=WEIGHTS)
+@penalty_options
 @problem_options(tol=1e-3)
 @reading_options
 @talk_options
@@ -113,7 +112,7 @@ def _solve(
     from fantope.path import solve_path
 
     return solve_path(
-        S, options["n_components"], grid, penalty=read_penalty(options["weights"], table),
+        S, options["n_components"], grid, penalty=read_penalty(options, table),
         n_alphas=options["n_alphas"], max_variables=options["max_variables"],
         tol=options["tol"], max_iter=options["max_iter"], solver=options["solver"],
         callback=progress,

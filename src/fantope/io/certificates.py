@@ -73,7 +73,8 @@ def claim(
     """Return what certificate.json says of a solution whose arrays are written; ``penalty`` if it is not of ℓ₁ kind."""
     place = folder / recorded["folder"]
     with np.load(place / CERTIFICATE, allow_pickle=False) as arrays:
-        kind = "weighted-l1" if "weights" in arrays.files else "l1"
+        named = str(arrays["penalty"]) if "penalty" in arrays.files else "l1"
+        kind = "weighted-l1" if "weights" in arrays.files else named
     return {
         **{name: recorded[name] for name in SAID if name != "alpha"},
         "matrix": matrix,

@@ -1,4 +1,4 @@
-"""A file of weights, one for each pair of the variables of some data."""
+"""Files about the variables of some data: a weight for each pair, or the group of each."""
 
 from __future__ import annotations
 
@@ -62,3 +62,35 @@ def _in_order(path: Path, matrix: Array, names: list[str], wanted: list[str]) ->
         )
     order = [place[name] for name in wanted]
     return matrix[np.ix_(order, order)]
+
+
+def read_groups(path: Path, data: Dataset) -> list[str]:
+    """Return the group of each variable of ``data``, in their order.
+
+    The file has a line for each variable: its name and its group, separated by a tab, a comma or a semicolon, in any
+    order and with others among them; or the group alone, in the order of the data.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or does not name a group for each variable.
+    """
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise FileError(path, f"cannot be read ({error})") from None
+    separator = next((mark for mark in "\t;," if any(mark in line for line in lines)), None)
+    wanted = data.variables
+    if separator is None:
+        if len(lines) != len(wanted):
+            raise FileError(
+                path, f"names {len(lines)} groups, but the data have {len(wanted)} variables",
+                remedy="give a line for each, or lines of the variable's name, a comma and its group",
+            )  # fmt: skip
+        return lines
+    cells = [[cell.strip().strip('"') for cell in line.split(separator, 1)] for line in lines]
+    group = {cell[0]: cell[1] for cell in cells if len(cell) == 2}
+    missing = [name for name in wanted if not group.get(name)]
+    if missing:
+        raise FileError(path, f"has no group for {len(missing)} of the variables: {listed(missing)}", remedy="add them")
+    return [group[name] for name in wanted]

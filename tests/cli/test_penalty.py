@@ -1,0 +1,104 @@
+"""`--penalty WHAT`: parsed, used, stored with the certificate, and checked again by `fantope verify`."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import fantope
+from fantope.cli import main
+from fantope.io import read_result
+from fantope.penalties import Group, NonNegative, Smooth, Trend
+
+P = 20
+FRAME = pd.DataFrame(fantope.simulate(60, P, sizes=(6, 4)).Z, columns=[f"g{j}" for j in range(P)])
+LABELS = [f"sector {j // 4}" for j in range(P)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("penalty")
+    FRAME.to_csv(folder / "data.csv", index=False)
+    lines = [f"{name},{label}" for name, label in zip(FRAME.columns, LABELS, strict=True)]
+    (folder / "groups.csv").write_text("\n".join(["variable,group", *lines[::-1]]))
+    (folder / "labels.txt").write_text("\n".join(LABELS))
+    (folder / "short.txt").write_text("a\nb\n")
+    (folder / "wrong.csv").write_text("g0,a\ng1,b\n")
+    return folder
+
+
+def command(name, folder, penalty, out, *options):
+    text = penalty.replace("FOLDER", str(folder))
+    data = str(folder / "data.csv")
+    return main([name, data, "--penalty", text, "--no-figures", "--quiet", "-o", str(out), *options])
+
+
+@pytest.mark.parametrize(
+    ("text", "penalty"),
+    [
+        ("non-negative", NonNegative(0.1)),
+        ("smooth:0.5", Smooth(0.1, 0.5)),
+        ("smooth:0.5:1", Smooth(0.1, 0.5, order=1)),
+        ("trend", Trend(0.1)),
+        ("trend:2:0.5", Trend(0.1, order=2, l1=0.5)),
+        ("group:FOLDER/groups.csv", Group(0.1, LABELS)),
+        ("group:FOLDER/labels.txt:0.5", Group(0.1, LABELS, l1_share=0.5)),
+    ],
+)
+def test_fit_and_verify(folder, text, penalty, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert command("fit", folder, text, out, "-a", "0.1") == 0
+    read_back = read_result(out, folder / "data.csv")[0]
+    assert read_back.penalty == penalty
+    read_back.verify()
+    sol = fantope.solve(fantope.covariance(FRAME.to_numpy()), 2, penalty)
+    assert max(sol.objective, read_back.objective) <= min(sol.dual_bound, read_back.dual_bound)
+    assert main(["verify", str(out), "--data", str(folder / "data.csv")]) == 0
+    assert "The certificate holds" in capsys.readouterr().out
+    checker = Path(__file__).resolve().parents[2] / "checker" / "fantope_check.py"
+    found = subprocess.run([sys.executable, checker, out, folder / "data.csv"], capture_output=True, text=True)
+    assert found.returncode == 2 and "is not known here" in found.stdout + found.stderr
+
+
+def test_path_and_target(folder, tmp_path):
+    assert command("path", folder, "trend", tmp_path / "path", "--n-alphas", "3") == 0
+    assert len(read_result(tmp_path / "path", folder / "data.csv")) == 3
+    assert command("fit", folder, "non-negative", tmp_path / "fit", "--n-variables", "6") == 0
+    assert main(["verify", str(tmp_path / "path"), "--data", str(folder / "data.csv"), "--quiet"]) == 0
+
+
+def test_a_changed_part_is_found(folder, tmp_path, capsys):
+    out = tmp_path / "out"
+    assert command("fit", folder, "trend", out, "-a", "0.1") == 0
+    with np.load(out / "certificate.npz") as stored:
+        arrays = dict(stored)
+    arrays["part0"] = 1.5 * arrays["part0"]
+    np.savez_compressed(out / "certificate.npz", **arrays)
+    assert main(["verify", str(out), "--data", str(folder / "data.csv"), "--json"]) == 1
+    assert "leaves the dual set of the penalty" in json.dumps(json.loads(capsys.readouterr().out))
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("ridge", (), "must be non-negative, smooth:RHO"),
+        ("smooth", (), "must be non-negative, smooth:RHO"),
+        ("smooth:rough", (), "must be non-negative, smooth:RHO"),
+        ("smooth:-1", (), "rho must be a finite number, 0 or larger"),
+        ("trend:0", (), "order must be a whole number, 1 or larger"),
+        ("trend:1:2:3", (), "must be non-negative, smooth:RHO"),
+        ("group:FOLDER/none.csv", (), "none.csv"),
+        ("group:FOLDER/short.txt", (), "names 2 groups, but the data have 20 variables"),
+        ("group:FOLDER/wrong.csv", (), "has no group for 18 of the variables"),
+        ("trend", ("--weights", "w.csv"), "--weights are those of the ℓ₁ norm, which --penalty replaces"),
+        ("trend", ("--norm", "3"), "--norm bounds ‖X‖₁, without weights; leave out --penalty"),
+        ("trend", ("--solver", "gradfps", "-a", "0.1"), "must be 'auto' or 'admm' for a penalty that couples entries"),
+    ],
+)
+def test_refused(folder, text, options, message, tmp_path, capsys):
+    assert command("fit", folder, text, tmp_path / "out", *options) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
