@@ -44,7 +44,7 @@ def _nothing() -> None:
 
 @dataclass(frozen=True)
 class Page:
-    """Cases of the module ``benchmarks.name``, for docs/name.md and benchmarks/results/name.json.
+    """Cases of the module ``benchmarks.name``, for docs/benchmarks/name.md and benchmarks/results/name.json.
 
     ``warm_up`` is called in each process before it measures.
     """
@@ -109,7 +109,7 @@ class Page:
 
     def fill(self, result: dict[str, Any]) -> None:
         """Put the section between the markers of the page."""
-        page = ROOT / "docs" / f"{self.name}.md"
+        page = ROOT / "docs" / "benchmarks" / f"{self.name}.md"
         head, rest = page.read_text(encoding="utf-8").split(BEGIN)
         tail = rest.split(END)[1]
         page.write_text(f"{head}{BEGIN}\n\n{self.report(result)}\n{END}{tail}", encoding="utf-8")
@@ -117,7 +117,7 @@ class Page:
     def main(self, argv: list[str] | None = None) -> int:
         """Run cases and write their results; return the exit code."""
         parser = argparse.ArgumentParser(
-            prog=f"python -m benchmarks.{self.name}", description=f"Measure and fill docs/{self.name}.md."
+            prog=f"python -m benchmarks.{self.name}", description=f"Measure and fill docs/benchmarks/{self.name}.md."
         )
         parser.add_argument("--quick", action="store_true", help="small parts; nothing is written to docs/")
         parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)

@@ -1,8 +1,8 @@
 """Co-expression: null, planted truth, kidney and mouse liver.
 
 `python -m benchmarks.coexpression [--quick] [CASE …]`. Each case runs in a process of its own. The tables go to
-docs/coexpression.md, the figures to benchmarks/results/coexpression.json. Real data are not part of the project: cases
-that need them are left out, with the reason, where they are not found (see benchmarks.cases).
+docs/benchmarks/coexpression.md, the figures to benchmarks/results/coexpression.json. Real data are not part of the
+project: cases that need them are left out, with the reason, where they are not found (see benchmarks.cases).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Streams: what a step costs, what it holds in memory, and a million rows through `fantope stream`.
 
-`python -m benchmarks.online [--quick] [CASE …]`. Costs are ratios within one run. The tables go to docs/online.md, the
-figures to benchmarks/results/online.json. The pictures of real streams are `python -m benchmarks.online_figures`.
+`python -m benchmarks.online [--quick] [CASE …]`. Costs are ratios within one run. The tables go to
+docs/benchmarks/online.md, the figures to benchmarks/results/online.json. The pictures of
+real streams are `python -m benchmarks.online_figures`.
 """
 
 from __future__ import annotations
@@ -235,7 +236,7 @@ def _sparse(result: dict[str, Any]) -> str:
     return (
         f"p = {first['p']:,}, after {first['samples']} samples; a dense array would take "
         f"{8e-6 * first['p'] ** 2:,.0f} MB. The running mean holds every pair that was ever in use.\n\n"
-        f"{table(head, rows)}\n\n![memory against non-zeros](images/online_sparse.png)\n"
+        f"{table(head, rows)}\n\n![memory against non-zeros](../images/online_sparse.png)\n"
     )
 
 

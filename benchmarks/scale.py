@@ -1,7 +1,7 @@
 """Many variables: gene expression, words, the paper's model at p = 20,000, and growth with p.
 
 `python -m benchmarks.scale [--quick] [CASE …]`. Each case runs in a process of its own, whose peak resident memory is
-reported whole: interpreter, libraries, data and all. The tables go to docs/scale.md, the figures to
+reported whole: interpreter, libraries, data and all. The tables go to docs/benchmarks/scale.md, the figures to
 benchmarks/results/scale.json. Real data are not part of the project: cases that need them are left out, with the
 reason, where FANTOPE_DATA (or a folder shared/data beside the repository) does not have them.
 """

@@ -31,7 +31,7 @@ EXPERIMENTS = {
 }
 
 # Factor on the theorem's tolerance of Online-P's subproblems. At 1 a run takes longer and the iterates hardly differ
-# (docs/online.md); the bounds of theorem 5 are checked at 1, on a smaller problem.
+# (docs/benchmarks/online.md); the bounds of theorem 5 are checked at 1, on a smaller problem.
 LOOSEN = 100.0
 
 PAPER: dict[str, tuple[Config, ...]] = {
