@@ -38,6 +38,16 @@ def public_names(module: str) -> list[str]:
     return sorted((name for name in named if not name.startswith("_")), key=str.lower)
 
 
+def examples() -> dict[str, str]:
+    """Return the examples of names whose docstring has none, by name."""
+    text = (Path(__file__).parent / "examples.txt").read_text(encoding="utf-8")
+    found = {}
+    for section in text.split("\n= ")[1:]:
+        names, _, example = section.partition("\n")
+        found |= dict.fromkeys(names.split(), example.rstrip() + "\n")
+    return found
+
+
 def in_reading_order(name: str) -> int:
     """Return where an example stands in the gallery: as its folder's ORDER says, new ones last."""
     order = (Path(__file__).parents[2] / "examples" / "ORDER").read_text(encoding="utf-8").split()
@@ -73,6 +83,13 @@ def _write(file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
 
 
+def add_example(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Show the example of a name whose docstring has none."""
+    example = examples().get(name)
+    if example and not any(">>>" in line for line in lines):
+        lines += ["", "Examples", "--------", *example.splitlines(), ""]
+
+
 def escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Let |x| be an absolute value: reStructuredText would look for a substitution."""
     for i, line in enumerate(lines):
@@ -85,5 +102,6 @@ def escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
 def setup(app: Any) -> dict[str, bool]:
     """Add the pages before Sphinx looks for pages."""
     app.connect("config-inited", lambda app, config: write_pages(app))
+    app.connect("autodoc-process-docstring", add_example, priority=50)  # before numpydoc reads the sections
     app.connect("autodoc-process-docstring", escape_bars, priority=100)
     return {"parallel_read_safe": True}

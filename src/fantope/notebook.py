@@ -10,7 +10,7 @@ from typing import Any
 
 from fantope.typing import Array
 
-__all__ = ["Progress", "bars", "card", "curve", "loadings", "table"]
+__all__ = ["Progress"]
 
 PLUS, MINUS = "#0072B2", "#D55E00"  # blue and vermilion of Okabe and Ito: readable on white and on black
 MOST_BARS = 240  # of one component; more are thinner than a pixel
@@ -21,11 +21,6 @@ def card(title: str, facts: Mapping[str, str], *parts: str) -> str:
     """Return a block of HTML: a title, facts line by line, and then ``parts``, which are HTML already.
 
     Colours follow the page, so that it can be read in light and dark notebooks.
-
-    Examples
-    --------
-    >>> "a &lt; b" in card("a < b", {"gap": "1e-4"})
-    True
     """
     lines = "".join(
         f'<tr><th style="text-align:left;padding:1px 12px 1px 0;font-weight:normal;opacity:.7">{escape(name)}</th>'
