@@ -33,8 +33,8 @@ def public_names(module: str) -> list[str]:
     if module == "fantope.plotting":
         return dir(found)
     named = getattr(found, "__all__", None)
-    if named is None:
-        named = [name for name, value in vars(found).items() if getattr(value, "__module__", None) == module]
+    if named is None:  # classes; functions are for the library itself
+        named = [name for name, value in vars(found).items() if isinstance(value, type) and value.__module__ == module]
     return sorted((name for name in named if not name.startswith("_")), key=str.lower)
 
 
