@@ -112,7 +112,9 @@ def test_in_a_metric_with_a_trace_the_result_is_stationary(p):
     r, weight, threshold, trace = exponent(p), 0.3, 0.2, 1.7
     V = rng.standard_normal((p, p))
     V, scale, packed = V + V.T, np.exp(rng.standard_normal(p)), np.empty(p * (p + 1) // 2)
-    norm, shift, _ = solve_norm(pack(V), packed, scale, weight, r, threshold, 1.0, 1e-14, trace)
+    norm, shift, _ = solve_norm(
+        pack(V), packed, scale, weight=weight, r=r, threshold=threshold, start=1.0, tol=1e-14, trace=trace
+    )
     Y = unpack(packed, p)
     units = np.outer(scale, scale)
     X = Y * units

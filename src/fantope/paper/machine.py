@@ -9,6 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from numba import get_num_threads
+from threadpoolctl import threadpool_info
+
 from fantope import __version__
 
 LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "threadpoolctl")
@@ -16,9 +19,6 @@ LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "threadpoolctl")
 
 def machine() -> dict[str, Any]:
     """Describe processor, threads and versions. No names of hosts or paths."""
-    from numba import get_num_threads
-    from threadpoolctl import threadpool_info
-
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
     return {
         "processor": _processor(),

@@ -180,7 +180,9 @@ def prox_squared_lr(
     guess = None if start is None else start / unit
     packed = pack(scaled)
     found = np.empty_like(packed)
-    norm, _, rounds = solve_norm(packed, found, np.ones(len(V)), weight, r, threshold / unit, guess, tol)
+    norm, _, rounds = solve_norm(
+        packed, found, np.ones(len(V)), weight=weight, r=r, threshold=threshold / unit, start=guess, tol=tol
+    )
     return SquaredLr(unit * unpack(found, len(V)), norm * unit, rounds)
 
 
@@ -193,6 +195,7 @@ def solve_norm(
     V: Array,
     Y: Array,
     scale: Array,
+    *,
     weight: float,
     r: float,
     threshold: float,

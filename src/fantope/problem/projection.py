@@ -90,14 +90,9 @@ def repair(
     if len(rows) < n_components:
         return None
     Y = _part(Y, rows)
-    labels = component_labels(Y, 0.0)
-    values, vectors, where = [], [], []
-    for label in range(labels.max() + 1):
-        block = np.flatnonzero(labels == label)
-        found, basis = _leading(_part(Y, block), n_components, rows[block], start)
-        values.append(found)
-        vectors.append(basis)
-        where.append(block)
+    values, vectors, where = _by_component(
+        component_labels(Y, 0.0), lambda block: _leading(_part(Y, block), n_components, rows[block], start)
+    )
     every = np.concatenate(values)
     shift = capped_simplex_shift(every, n_components)
     nearest = _assemble(rows, values, vectors, where, shift)
@@ -136,17 +131,22 @@ def shrink(Y: Array, n_components: int) -> Factors | None:
     if len(rows) < n_components or not trace > 0.0:
         return None
     block = _part(Y, rows)
-    labels = component_labels(block, 0.0)
-    values, vectors, where = [], [], []
-    for label in range(labels.max() + 1):
-        own = np.flatnonzero(labels == label)
-        found, basis = _leading(_part(block, own), n_components, rows[own], None)
-        values.append(found * (n_components / trace))
-        vectors.append(basis)
-        where.append(own)
+    values, vectors, where = _by_component(
+        component_labels(block, 0.0), lambda own: _leading(_part(block, own), n_components, rows[own], None)
+    )
+    values = [found * (n_components / trace) for found in values]
     centre = n_components / len(rows)
     share = share_of_centre(min(float(v[-1]) for v in values), max(float(v[0]) for v in values), centre)
     return _assemble(rows, [(1.0 - share) * v + share * centre for v in values], vectors, where, 0.0)
+
+
+def _by_component(
+    labels: IntArray, decompose: Callable[[IntArray], tuple[Array, Array]]
+) -> tuple[list[Array], list[Array], list[IntArray]]:
+    """Return eigenvalues, eigenvectors as rows, and members of each component, by ascending label."""
+    where = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+    found = [decompose(block) for block in where]
+    return [values for values, _ in found], [vectors for _, vectors in found], where
 
 
 def _part(Y: Array, rows: IntArray) -> Array:
@@ -204,12 +204,10 @@ def pinch(X: Factors, labels: IntArray | None) -> Factors:
     highest = np.where(X.vectors != 0.0, own, 0).max(axis=1, initial=0)
     if (lowest >= highest).all():
         return X
-    values, vectors, where = [], [], []
-    for label in np.unique(own):
-        block = np.flatnonzero(own == label)
+
+    def decompose(block: IntArray) -> tuple[Array, Array]:
         V = X.vectors[:, block]
         found, basis = np.linalg.eigh((V.T * X.weights) @ V)
-        values.append(found[::-1])
-        vectors.append(basis.T[::-1])
-        where.append(block)
-    return _assemble(X.rows, values, vectors, where, 0.0)
+        return found[::-1], basis.T[::-1]
+
+    return _assemble(X.rows, *_by_component(own, decompose), 0.0)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from fantope.errors import listed
 from fantope.typing import Array
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-REMAINING = (
-    4  # degrees of freedom that must be left in each group, as many as the smallest group has without covariates
-)
+# Degrees of freedom that must be left in each group, as many as the smallest group has without covariates.
+REMAINING = 4
 
 
 def regress_out(
@@ -24,8 +19,6 @@ def regress_out(
 
     Within groups, so that what differs between groups is neither taken out nor used to estimate a slope.
     """
-    import pandas as pd
-
     rows = covariates.reindex(table.index)
     unknown = table.index[~table.index.isin(covariates.index)]
     if len(unknown):
@@ -58,8 +51,6 @@ def regress_out(
 
 def _design(rows: pd.DataFrame) -> Array:
     """Return centred, scaled columns: numbers as they are, levels as indicators."""
-    import pandas as pd
-
     columns: list[Array] = []
     for name in rows.columns:
         column = rows[name]

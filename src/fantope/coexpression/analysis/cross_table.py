@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import hypergeom
 from sklearn.metrics import adjusted_rand_score
 
@@ -12,9 +13,6 @@ from fantope.coexpression.analysis.correlation import mean_correlations
 from fantope.coexpression.analysis.result import CrossTable
 from fantope.errors import listed
 from fantope.typing import Array
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OURS = "fantope"
 
@@ -42,8 +40,6 @@ def cross_table(name: str, labels: pd.Series[str], modules: pd.Series[str], gene
         Of the labels only those that share a gene with a module; sizes are over all analysed genes. The adjusted Rand
         index is NaN if a gene has several labels: they are no partition.
     """
-    import pandas as pd
-
     labels = labels.dropna().astype(str)
     check_labels(name, labels, genes)
     known = labels[labels.index.isin(genes)]
@@ -87,8 +83,6 @@ def _number(module: str) -> tuple[int, str]:
 
 def _tails(inner: pd.DataFrame, sizes: pd.Series[int], labelled: pd.Series[int], population: int) -> pd.DataFrame:
     """Return P(at least as many in common) if a module's labelled genes were drawn from all labelled genes."""
-    import pandas as pd
-
     drawn = labelled.to_numpy()[:, None]
     marked = sizes[inner.columns].to_numpy()[None, :]
     tails = hypergeom.sf(inner.to_numpy() - 1, population, marked, drawn)
@@ -96,8 +90,6 @@ def _tails(inner: pd.DataFrame, sizes: pd.Series[int], labelled: pd.Series[int],
 
 
 def _purity(inner: pd.DataFrame, labelled: pd.Series[int]) -> pd.DataFrame:
-    import pandas as pd
-
     if not inner.shape[1]:
         label, share = [""] * len(inner), np.full(len(inner), np.nan)
     else:
@@ -109,8 +101,6 @@ def _purity(inner: pd.DataFrame, labelled: pd.Series[int]) -> pd.DataFrame:
 
 def _cohesion(name: str, known: pd.Series[str], modules: pd.Series[str], genes: pd.Index, Z: Array) -> pd.DataFrame:
     """Return correlations within the modules of either method, theirs in full."""
-    import pandas as pd
-
     rows = []
     for method, partition in ((OURS, modules), (name, known)):
         for module in sorted(partition.unique(), key=_number):

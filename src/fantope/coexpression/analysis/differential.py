@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.stats import false_discovery_control
 
 from fantope.checkpoint import State
@@ -16,9 +17,6 @@ from fantope.coexpression.analysis.result import Differential
 from fantope.coexpression.analysis.store import Store, kept
 from fantope.coexpression.analysis.two_sample import leading_difference
 from fantope.typing import Array, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHUNK = 50  # permutations between two visits to the store
 KEPT = ("genes", "modules", "leading")  # of each chunk
@@ -132,8 +130,6 @@ def _changes(means: Array, p: Array) -> dict[str, Array]:
 def _gene_table(
     found: tuple[Discovery, Discovery], tested: IntArray, gene_names: pd.Index, observed: Statistics, p: Array
 ) -> pd.DataFrame:
-    import pandas as pd
-
     inside = [np.isin(tested, half.genes) for half in found]
     specific = np.where(inside[0] & inside[1], "", np.where(inside[0], found[0].group, found[1].group))
     module = []
@@ -147,16 +143,12 @@ def _gene_table(
 
 
 def _module_table(modules: list[tuple[str, str, int, float]], observed: Statistics, p: Array) -> pd.DataFrame:
-    import pandas as pd
-
     table = pd.DataFrame(modules, columns=["group", "module", "n_genes", "found_again"])
     again = table.pop("found_again")
     return table.assign(**_changes(observed.modules, p), found_again=again)
 
 
 def _leading_table(loadings: Array, genes: pd.Index) -> pd.DataFrame:
-    import pandas as pd
-
     order = np.argsort(-np.abs(loadings), kind="stable")
     order = order[loadings[order] != 0.0]
     return pd.DataFrame({"gene": genes[order], "loading": loadings[order]})

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.covariates import regress_out
 from fantope.coexpression.analysis.names import mangled_names
 from fantope.errors import InputError, Use, check_choice, listed, require
 from fantope.typing import Array
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Transform = Literal["none", "log1p", "log-cpm"]
 Missing = Literal["error", "mean", "drop"]
@@ -116,8 +114,6 @@ def prepare(
 
 def _match(expression: pd.DataFrame, groups: Any, notes: list[str]) -> tuple[pd.DataFrame, pd.Series[str]]:
     """Return the samples that have a group, and their groups."""
-    import pandas as pd
-
     if not isinstance(expression, pd.DataFrame):
         raise ValueError(f"expression must be a DataFrame of samples × genes, got {type(expression).__name__}.")
     if expression.index.has_duplicates:
@@ -189,8 +185,6 @@ def _named(table: pd.DataFrame, mangled: Mangled, notes: list[str]) -> pd.DataFr
 
 def _filled(table: pd.DataFrame, labels: pd.Series[str], missing: Missing, notes: list[str]) -> pd.DataFrame:
     """Return the table as finite doubles."""
-    import pandas as pd
-
     text = [str(name) for name, kind in zip(table.columns, table.dtypes, strict=True) if kind.kind not in "iufb"]
     if text:
         raise ValueError(
@@ -233,8 +227,6 @@ def _filled(table: pd.DataFrame, labels: pd.Series[str], missing: Missing, notes
 
 def _transformed(table: pd.DataFrame, transform: Transform, min_expressed: float, notes: list[str]) -> pd.DataFrame:
     """Return the transformed table, one gene a name, without genes that are not expressed."""
-    import pandas as pd
-
     values = table.to_numpy(copy=True)
     if transform != "none" and (values < 0.0).any():
         where = table.columns[np.flatnonzero((values < 0.0).any(axis=0))]

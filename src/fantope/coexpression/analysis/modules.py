@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from sklearn.metrics import silhouette_score
 
@@ -13,9 +14,6 @@ from fantope.coexpression.analysis.correlation import mean_correlations
 from fantope.errors import InputError
 from fantope.solvers import Solution
 from fantope.typing import Array, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SMALLEST = 5  # genes in a module, where the number of modules is not given
 HUBS = 5  # genes named for each module
@@ -79,8 +77,6 @@ def find_modules(loadings: Array, n_modules: int | None = None, *, n_components:
     >>> found.labels.tolist()
     [0, 0, 1, 0, 1]
     """
-    import pandas as pd
-
     m, d = len(loadings), n_components or loadings.shape[1]
     rows = loadings / np.linalg.norm(loadings, axis=1, keepdims=True)
     distinct = _distinct(rows)
@@ -174,8 +170,6 @@ def describe_modules(
     eigengenes : DataFrame
         Samples × modules, scaled to variance 1.
     """
-    import pandas as pd
-
     kme = np.zeros(len(genes))
     rank = np.zeros(len(genes), dtype=np.intp)
     rows, columns = [], {}

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
+import pandas as pd
 
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
@@ -26,10 +27,6 @@ from fantope.selection.overlap import Overlap, check_limits, select_by_overlap
 from fantope.solvers import Solution
 from fantope.solvers.validation import check_n_components, check_tol
 from fantope.typing import Array, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # Parameters that are written down, beside those of the preparation.
 SOLVING = ("n_components", "alphas", "correlation", "min_genes", "max_genes", "n_modules", "permutations")
@@ -242,8 +239,6 @@ def _shared(active: Mapping[str, IntArray]) -> tuple[IntArray, dict[str, IntArra
 def _result(
     group: Group, used: IntArray, specific: IntArray, labels: Mapping[str, pd.Series[Any]], method: Correlation
 ) -> GroupResult:
-    import pandas as pd
-
     table, solution, active, names = group.table, group.solution, group.solution.support, group.table.columns
     by_gene, by_module, eigengenes = describe_modules(group.Z[:, active], group.modules, names[active], table.index)
     by_gene.insert(2, "leverage", solution.projection.diagonal()[active])

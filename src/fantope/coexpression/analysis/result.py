@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.correlation import Correlation, matrix, rewrite
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from fantope.path import Path
-    from fantope.solvers.result import Solution
+from fantope.path import Path
+from fantope.solvers.result import Solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +58,6 @@ class GroupResult:
 
     def correlation(self, genes: pd.Index) -> pd.DataFrame:
         """Correlations of these genes in this group (they must be among ``expression``'s columns)."""
-        import pandas as pd
-
         unknown = [gene for gene in genes if gene not in self.expression.columns]
         if unknown:
             raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any
 from fantope import __version__
 from fantope.coexpression import Coexpression
 from fantope.coexpression.command.options import COMMAND
+from fantope.coexpression.figures import plot_comparison, plot_modules, plot_selection, plot_volcano
 from fantope.coexpression.io.h5ad import write_h5ad
 from fantope.coexpression.io.source import Input, Source
 from fantope.coexpression.io.tables import FILES, plain_names, write_coexpression
@@ -18,6 +19,7 @@ from fantope.coexpression.report import About, write_report
 from fantope.io import Reading, checksum
 from fantope.io.certificates import stored
 from fantope.io.results import relative, write_record, write_solution
+from fantope.plotting.style import save_figure
 
 LabelFile = tuple[Path, str | None]
 
@@ -119,9 +121,6 @@ def _summary(result: Coexpression) -> dict[str, Any]:
 
 
 def _draw(folder: Path, result: Coexpression) -> None:
-    from fantope.coexpression.figures import plot_comparison, plot_modules, plot_selection, plot_volcano
-    from fantope.plotting.style import save_figure
-
     names = plain_names(list(result.groups))
     save_figure(plot_selection(result), folder, "selection")
     for group, name in names.items():

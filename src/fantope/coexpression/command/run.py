@@ -6,8 +6,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import pandas as pd
 from rich.table import Table
 
 from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain
@@ -23,9 +24,6 @@ from fantope.errors import FileError, listed
 from fantope.events import Event
 from fantope.io import Cache
 from fantope.io.folder import result_folder
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 LARGE = 1000  # no logarithm of expression reaches it
 # Options that are parameters of the analysis by the same name.

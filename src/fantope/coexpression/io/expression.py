@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from fantope.checks import is_sparse
 from fantope.errors import FileError, Use, listed, need, unreadable
@@ -15,9 +16,6 @@ from fantope.io.dataset import Content, Dataset, Reading, loaded
 from fantope.io.fingerprint import checksum
 from fantope.io.readers import read_content
 from fantope.io.text import is_number, readable, sniff
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GenesIn = Literal["rows", "columns"]
 ANNOTATED = (".h5ad", ".zarr")  # samples are in rows there by convention
@@ -124,8 +122,6 @@ def read_annotation(path: Path) -> pd.DataFrame | None:
     """Return what an .h5ad file knows of its samples; None for another format."""
     if path.suffix.lower() != ".h5ad":
         return None
-    import pandas as pd
-
     h5py, elements = need("h5py"), need("anndata.io")
     errors, what = (OSError, KeyError, ValueError), "has no readable table of samples, obs"
     with unreadable(path, what, *errors), h5py.File(path, "r") as file:
@@ -150,8 +146,6 @@ def read_samples(path: Path, sample_column: str | None = None) -> pd.DataFrame:
 
 def _read_text(path: Path) -> pd.DataFrame:
     """Read a small table of text and numbers."""
-    import pandas as pd
-
     if not path.exists():
         raise FileError(path, "there is no such file", remedy="check the path")
     if path.suffix.lower() == ".parquet":
@@ -170,8 +164,6 @@ def _read_text(path: Path) -> pd.DataFrame:
 
 def numeric_where_possible(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with columns of numbers as numbers."""
-    import pandas as pd
-
     converted = {name: pd.to_numeric(table[name], errors="coerce") for name in table}
     return pd.DataFrame(
         {name: numbers if numbers.notna().eq(table[name].notna()).all() else table[name] for name, numbers in
@@ -194,8 +186,6 @@ def read_labels(path: Path, column: str | None = None) -> pd.Series[str]:
     Series
         Labels by gene; a gene that is in several sets occurs once for each.
     """
-    import pandas as pd
-
     if path.suffix.lower() == ".gmt":
         return _read_gmt(path)
     table = _read_text(path)
@@ -211,8 +201,6 @@ def read_labels(path: Path, column: str | None = None) -> pd.Series[str]:
 
 
 def _read_gmt(path: Path) -> pd.Series[str]:
-    import pandas as pd
-
     if not path.exists():
         raise FileError(path, "there is no such file", remedy="check the path")
     genes, labels = [], []

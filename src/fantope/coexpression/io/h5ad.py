@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from fantope.coexpression.analysis.result import Coexpression
 from fantope.coexpression.io.tables import plain_names
 from fantope.coexpression.view import loadings
 from fantope.errors import need
-
-if TYPE_CHECKING:
-    from fantope.coexpression.analysis.result import Coexpression
 
 
 def write_h5ad(file: Path, result: Coexpression) -> None:
@@ -25,13 +24,12 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
     ``obsm["eigengenes_<group>"]`` are the eigengenes, NaN for the samples of other groups. ``uns["fantope"]`` has
     parameters and the table that alpha was chosen from.
     """
-    import pandas as pd
-
     anndata = need("anndata")
     groups = list(result.groups.values())
     whole = pd.concat([group.expression for group in groups])
     scaled = pd.concat([_scaled(group.expression) for group in groups]).to_numpy(dtype=float)
-    obs = pd.DataFrame({"group": pd.Categorical(_repeated(result))}, index=whole.index.astype(str))
+    repeated = np.repeat([group.name for group in groups], [len(group.expression) for group in groups])
+    obs = pd.DataFrame({"group": pd.Categorical(repeated)}, index=whole.index.astype(str))
     var = pd.DataFrame(index=whole.columns.astype(str))
     varm, obsm = {}, {}
     plain = plain_names(list(result.groups))  # a slash in a key would make a folder of HDF5
@@ -45,10 +43,11 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
         obsm[f"X_spca_{name}"] = scaled @ weights
         obsm[f"eigengenes_{name}"] = group.eigengenes.reindex(whole.index).set_axis(obs.index)
     data = anndata.AnnData(whole.to_numpy(dtype=float), obs=obs, var=var, varm=varm, obsm=obsm)
+    renamed = {f"{kind}_{group}": f"{kind}_{name}" for group, name in plain.items() for kind in ("n", "gap")}
     data.uns["fantope"] = {
         "alpha": float(result.alpha),
         "parameters": {name: _plain(value) for name, value in result.parameters.items() if value is not None},
-        "selection": _selection(result, plain),
+        "selection": result.selection.rename(columns=renamed).reset_index(drop=True),
         "notes": np.array([str(note) for note in result.notes], dtype=object),
     }
     with warnings.catch_warnings():
@@ -57,18 +56,9 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
         data.write_h5ad(file, compression="gzip")
 
 
-def _selection(result: Coexpression, plain: dict[str, str]) -> Any:
-    renamed = {f"{kind}_{group}": f"{kind}_{name}" for group, name in plain.items() for kind in ("n", "gap")}
-    return result.selection.rename(columns=renamed).reset_index(drop=True)
-
-
 def _scaled(table: Any) -> Any:
     centred = table - table.mean()
     return centred / centred.std(ddof=0).replace(0.0, 1.0)
-
-
-def _repeated(result: Coexpression) -> list[str]:
-    return [name for name, group in result.groups.items() for _ in range(len(group.expression))]
 
 
 def _plain(value: Any) -> Any:

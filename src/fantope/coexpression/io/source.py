@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from fantope.coexpression.io.expression import (
     GenesIn,
@@ -16,9 +17,6 @@ from fantope.coexpression.io.expression import (
 from fantope.errors import FileError, Text, Use, listed
 from fantope.io.dataset import Dataset
 from fantope.io.fingerprint import checksum
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 @dataclass(frozen=True)

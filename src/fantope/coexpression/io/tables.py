@@ -6,16 +6,12 @@ import re
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from fantope.coexpression.analysis.result import Coexpression, CrossTable, GroupResult
 from fantope.io.tables import spreadsheet_name
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from fantope.coexpression.analysis.result import Coexpression, CrossTable, GroupResult
 
 MARGIN = "size"
 FILES = {
@@ -48,7 +44,6 @@ def write_coexpression(folder: Path, result: Coexpression) -> list[str]:
 
 def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
     """Return every table by the name of its file; those without rows are left out."""
-    import pandas as pd
 
     def stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
@@ -125,8 +120,6 @@ def _eigengenes(group: GroupResult) -> pd.DataFrame:
 
 def _selection(result: Coexpression) -> pd.DataFrame:
     """Return one row for each alpha and group."""
-    import pandas as pd
-
     shared = ["alpha", "overlap", "eligible", "chosen"]
     parts = [
         result.selection[shared].assign(
@@ -140,8 +133,6 @@ def _selection(result: Coexpression) -> pd.DataFrame:
 
 def _cross(group: str, cross: CrossTable) -> pd.DataFrame:
     """Return one row for each module and label."""
-    import pandas as pd
-
     modules = [name for name in cross.counts.index if name != MARGIN]
     labels = [name for name in cross.counts.columns if name != MARGIN]
     m, k = len(modules), len(labels)
@@ -161,8 +152,6 @@ def _cross(group: str, cross: CrossTable) -> pd.DataFrame:
 
 def _edges(group: GroupResult, alpha: float) -> pd.DataFrame:
     """Return pairs of active genes whose correlation the penalty does not outweigh."""
-    import pandas as pd
-
     genes = pd.Index(group.genes["gene"])
     R = group.correlation(genes).to_numpy(dtype=float)
     i, j = np.nonzero(np.triu(np.abs(R) >= alpha, 1))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.view import bands, by_module, by_specificity, densities, loadings
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 
 LISTED = 300  # names of genes that enter or leave at one alpha; more would not be read
 Floats = NDArray[np.float64]

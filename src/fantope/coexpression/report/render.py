@@ -6,11 +6,11 @@ import base64
 import hashlib
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from fantope.coexpression.analysis.result import Coexpression
 from fantope.coexpression.report.payload import as_script, payload
 from fantope.coexpression.report.sections import (
     About,
@@ -27,9 +27,6 @@ from fantope.coexpression.report.sections import (
 )
 from fantope.coexpression.report.words import LEVEL, correlation_name, counted, short, whole
 from fantope.coexpression.view import MOST
-
-if TYPE_CHECKING:
-    from fantope.coexpression.analysis.result import Coexpression
 
 # In this order: each uses what stands before it.
 SCRIPTS = ("core.js", "chart.js", "selection.js", "heatmap.js", "differential.js", "tables.js", "start.js")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
 from fantope.coexpression.report.words import (
     LEVEL,
     changes,
@@ -24,9 +25,6 @@ from fantope.coexpression.report.words import (
     whole,
 )
 from fantope.coexpression.view import by_module, by_specificity, loadings
-
-if TYPE_CHECKING:
-    from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
 
 SHOWN = 16  # labels in one table; the file has them all
 MARGIN = "size"
@@ -292,16 +290,23 @@ def _pair(number: int, pair: Differential, result: Coexpression) -> dict[str, An
     }
 
 
+def _changes(pair: Differential, means: str, rate: str) -> list[Column]:
+    """Return the columns that both tables have: means, their change, and how sure it is."""
+    return [
+        Column("mean_first", f"mean r, {pair.first}", fixed(2), means),
+        Column("mean_second", f"mean r, {pair.second}", fixed(2)),
+        Column("change", "change", fixed(2)),
+        Column("p", "p", short),
+        Column("fdr", "FDR", short, f"False discovery rate over the {rate}"),
+    ]
+
+
 def _tested_modules(number: int, pair: Differential) -> Table:
     columns = [
         Column("group", "module of"),
         Column("module", "module"),
         Column("n_genes", "genes", whole),
-        Column("mean_first", f"mean r, {pair.first}", fixed(2)),
-        Column("mean_second", f"mean r, {pair.second}", fixed(2)),
-        Column("change", "change", fixed(2)),
-        Column("p", "p", short),
-        Column("fdr", "FDR", short, "False discovery rate over the modules"),
+        *_changes(pair, "", "modules"),
         Column("found_again", "found again", fixed(2),
                "Overlap of the tested module with the whole group’s module of that name; 0: it has no counterpart"),
     ]  # fmt: skip
@@ -313,11 +318,7 @@ def _tested_genes(number: int, pair: Differential) -> Table:
         Column("gene", "gene"),
         Column("specific_to", "only in"),
         Column("module", "module"),
-        Column("mean_first", f"mean r, {pair.first}", fixed(2), "Mean correlation with the other genes of its modules"),
-        Column("mean_second", f"mean r, {pair.second}", fixed(2)),
-        Column("change", "change", fixed(2)),
-        Column("p", "p", short),
-        Column("fdr", "FDR", short, "False discovery rate over the tested genes"),
+        *_changes(pair, "Mean correlation with the other genes of its modules", "tested genes"),
     ]
     return Table(pair.genes, columns, "Change of each tested gene", f"pair-{number}-genes")
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from fantope.coexpression.analysis.result import Differential
+from fantope.coexpression.analysis.result import Differential
 
 LEVEL = 0.05  # of p-values and false discovery rates that are called a difference
 NAMES = {

@@ -8,6 +8,8 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from scipy.signal import find_peaks
+from scipy.stats import gaussian_kde
 
 from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, judge, number
 from fantope.paper.experiments.application import CASE, CONTROL, OTHER
@@ -96,9 +98,6 @@ def _off(matrix: pd.DataFrame) -> Array:
 
 def _modes(values: Array) -> list[float]:
     """Return where a smooth density of the correlations has its peaks, those of at least a tenth of the highest."""
-    from scipy.signal import find_peaks
-    from scipy.stats import gaussian_kde
-
     grid = np.linspace(-1.0, 1.0, 201)
     density = np.asarray(gaussian_kde(values)(grid))
     peaks, _ = find_peaks(density, height=0.1 * float(density.max()), prominence=0.02 * float(density.max()))

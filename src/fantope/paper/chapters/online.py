@@ -21,14 +21,15 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
     T1, T2 = config["T1"], config["T2"]
     curves = {name: [run.result["curves"][name] for run in runs] for name in ("Online-T", "Online-P")}
     shown = {name: [(c["samples"], c["time"], c["answer"]) for c in each] for name, each in curves.items()}
-    at = {name: mean(_at(c, T2) for c in each) for name, each in curves.items()}
+    at = {name: mean(float(np.interp(T2, c["samples"], c["answer"])) for c in each) for name, each in curves.items()}
     end = mean(c["answer"][-1] for c in curves["Online-T"])
     per = {name: mean(c["time"][-1] / c["samples"][-1] for c in each) for name, each in curves.items()}
-    needed = [_samples_to(t, p["answer"][-1]) for t, p in zip(curves["Online-T"], curves["Online-P"], strict=True)]
+    pairs = list(zip(curves["Online-T"], curves["Online-P"], strict=True))
+    needed = [_first(t, "samples", p["answer"][-1]) for t, p in pairs]
     reached = [value for value in needed if value is not None]
     speed = per["Online-P"] / per["Online-T"]
     # How much longer Online-P takes to be where Online-T is after all its samples.
-    same = [_seconds_to(p, t["answer"][-1]) for t, p in zip(curves["Online-T"], curves["Online-P"], strict=True)]
+    same = [_first(p, "time", t["answer"][-1]) for t, p in pairs]
     faster = [s / t["time"][-1] for s, t in zip(same, curves["Online-T"], strict=True) if s is not None]
     rows = [
         [name, number(at[name]), number(end if name == "Online-T" else None), duration(per[name])] for name in curves
@@ -72,14 +73,6 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
     )
 
 
-def _at(curve: dict[str, Any], samples: int) -> float:
-    return float(np.interp(samples, curve["samples"], curve["answer"]))
-
-
-def _samples_to(curve: dict[str, Any], error: float) -> int | None:
-    """Return after how many samples the answer is first as good; None if never."""
-    return next((int(s) for s, e in zip(curve["samples"], curve["answer"], strict=True) if e <= error), None)
-
-
-def _seconds_to(curve: dict[str, Any], error: float) -> float | None:
-    return next((float(s) for s, e in zip(curve["time"], curve["answer"], strict=True) if e <= error), None)
+def _first(curve: dict[str, Any], axis: str, error: float) -> float | None:
+    """Return where on an axis, samples or time, the answer is first as good; None if never."""
+    return next((float(x) for x, e in zip(curve[axis], curve["answer"], strict=True) if e <= error), None)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.decomposition import PCA, MiniBatchSparsePCA, SparsePCA
 
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import SIZES, penalty
@@ -35,9 +36,9 @@ def compare(n: int, p: int, signal: Sequence[float], seed: int, report: Report) 
     methods: dict[str, tuple[Fit, Sequence[float]]] = {
         "fantope": (_fantope, (1.0,)),
         "fantope, best λ": (_fantope, FANTOPE_FACTORS),
-        "PCA": (_pca, (0.0,)),
-        "SparsePCA": (_sparse_pca, SKLEARN_PENALTIES),
-        "MiniBatchSparsePCA": (_mini_batch, SKLEARN_PENALTIES),
+        "PCA": (lambda Z, _: PCA(D, random_state=0).fit(Z).components_, (0.0,)),
+        "SparsePCA": (lambda Z, value: _components(SparsePCA, Z, value), SKLEARN_PENALTIES),
+        "MiniBatchSparsePCA": (lambda Z, value: _components(MiniBatchSparsePCA, Z, value), SKLEARN_PENALTIES),
         "abess": (_abess, ABESS_SIZES),
     }
     scores: dict[str, dict[str, Any]] = {}
@@ -76,22 +77,8 @@ def _fantope(Z: Array, factor: float) -> Array:
     return np.asarray(solve_to_the_end(centred.T @ centred / n, D, factor * penalty(n, p), tol=1e-4).components)
 
 
-def _pca(Z: Array, _: float) -> Array:
-    from sklearn.decomposition import PCA
-
-    return np.asarray(PCA(D, random_state=0).fit(Z).components_)
-
-
-def _sparse_pca(Z: Array, value: float) -> Array:
-    from sklearn.decomposition import SparsePCA
-
-    return np.asarray(SparsePCA(D, alpha=value, random_state=0).fit(Z).components_)
-
-
-def _mini_batch(Z: Array, value: float) -> Array:
-    from sklearn.decomposition import MiniBatchSparsePCA
-
-    return np.asarray(MiniBatchSparsePCA(D, alpha=value, random_state=0).fit(Z).components_)
+def _components(kind: Any, Z: Array, value: float) -> Array:
+    return np.asarray(kind(D, alpha=value, random_state=0).fit(Z).components_)
 
 
 def _abess(Z: Array, size: float) -> Array:
@@ -100,7 +87,7 @@ def _abess(Z: Array, size: float) -> Array:
     abess is given covariances with a small ridge: it refuses singular ones and answers singular data with a vector of
     ones (:mod:`fantope.paper.experiments.abess_probe`).
     """
-    from abess import SparsePCA
+    from abess import SparsePCA as BestSubset
 
     centred = Z - Z.mean(axis=0)
     S = centred.T @ centred / len(Z)
@@ -109,7 +96,7 @@ def _abess(Z: Array, size: float) -> Array:
     for _ in range(D):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = SparsePCA(support_size=int(size)).fit(Sigma=S + ridge * np.eye(len(S)), n=len(Z))
+            model = BestSubset(support_size=int(size)).fit(Sigma=S + ridge * np.eye(len(S)), n=len(Z))
         v = np.asarray(model.coef_, dtype=float).ravel()
         rows.append(v)
         u = v / max(float(np.linalg.norm(v)), 1e-300)

@@ -108,13 +108,13 @@ class Splitting:
             self._z,
             self.Y,
             self.metric.scale,
-            1.0 / (rho * math.sqrt(norms.t)),
-            norms.r,
-            norms.alpha / rho,
-            self.norm,
-            min(max(accuracy * self.size, 1e-13), 1e-3),
-            trace,
-            self.shift,
+            weight=1.0 / (rho * math.sqrt(norms.t)),
+            r=norms.r,
+            threshold=norms.alpha / rho,
+            start=self.norm,
+            tol=min(max(accuracy * self.size, 1e-13), 1e-3),
+            trace=trace,
+            shift=self.shift,
         )
 
     def advance(self) -> None:
