@@ -49,50 +49,26 @@ BROKEN = (*BROKEN_ARCHIVE, OSError, IndexError)
 
 @dataclass(frozen=True)
 class Run:
-    """A run.json that was read back and found complete.
-
-    Attributes
-    ----------
-    command : str
-    input : dict
-        ``name``, ``path`` (from the result's folder), ``sha256``, ``n_samples``, ``n_variables``.
-    reading : Reading
-    kind : str
-    center : bool
-    n_components : int
-    solutions : list of dict
-        ``folder``, ``alpha``, ``objective``, ``dual_bound``, ``gap``, ``status`` of each.
-    files : dict
-        Checksum of each file.
-    record : dict
-        All that run.json says.
-    """
+    """A run.json that was read back and found complete."""
 
     command: str
-    input: dict[str, Any]
+    input: dict[str, Any]  # ``name``, ``path`` (from the result's folder), ``sha256``, ``n_samples``, ``n_variables``
     reading: Reading
     kind: Kind
     center: bool
     n_components: int
-    solutions: list[dict[str, Any]]
-    files: dict[str, str]
-    record: dict[str, Any]
+    solutions: list[dict[str, Any]]  # ``folder``, ``alpha``, ``objective``, ``dual_bound``, ``gap``, ``status`` of each
+    files: dict[str, str]  # checksum of each file
+    record: dict[str, Any]  # all that run.json says
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a result was computed from, read again.
+    """What a result was computed from, read again."""
 
-    Attributes
-    ----------
-    matrices : list of Covariance or None
-        S of each solution; None where the inputs no longer have it, and no entries if they cannot be read.
-    failures : list of str
-        A sentence for all that is not as it was.
-    """
-
+    # S of each solution; None where the inputs no longer have it, and no entries if they cannot be read.
     matrices: list[Covariance | None]
-    failures: list[str]
+    failures: list[str]  # a sentence for all that is not as it was
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------

@@ -18,30 +18,8 @@ import scipy.sparse
 
 from fantope.eigen import Eigenspace, one_blas_thread
 from fantope.errors import require
+from fantope.kernels import online_t as kernel
 from fantope.kernels.build import PARALLEL_FROM
-from fantope.kernels.online_t import (
-    BOTTOM,
-    N_SCALARS,
-    PRODUCTS,
-    RESIDUAL,
-    SAMPLE,
-    SCALE,
-    SHIFT,
-    THETA_BOTTOM,
-    THETA_TOP,
-    TOP,
-    WIDTH,
-    Pending,
-    Rule,
-    Sample,
-    Schedule,
-    Triangle,
-    advance_parallel,
-    correct,
-    dense_steps,
-    sparse_advance,
-    square_and_trace,
-)
 from fantope.online.accumulator import SparseSum
 from fantope.online.base import IterateTerms, SampleCount, State, Unit, Window, check_forgetting
 from fantope.online.regret import fantope_distance
@@ -52,7 +30,7 @@ from fantope.typing import Array
 
 # The part of the state that the other storage has.
 NO_MATRIX = np.zeros((0, 0))
-NO_TRIANGLE = Triangle(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0))
+NO_TRIANGLE = kernel.Triangle(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0))
 WINDOW = 256  # recent samples that components are rotated and scored on: Online-T keeps no covariance
 SPARSE_DISTANCE_UP_TO = 4000  # variables; the exact distance to the Fantope needs the dense X_t
 
@@ -120,8 +98,8 @@ class OnlineT:
         self.fourth = 0.0  # Σ forgetting^k ‖z‖⁴, in the unit
         self.second = 0.0  # weighted mean of ‖z‖², in the unit
         self.vectors = np.zeros((3, p))
-        self.scalars = np.zeros(N_SCALARS)
-        self.scalars[SCALE] = 1.0
+        self.scalars = np.zeros(kernel.N_SCALARS)
+        self.scalars[kernel.SCALE] = 1.0
         self.probe = np.random.default_rng(0).standard_normal(p)
         self.window = Window(WINDOW, p)
         if storage == "dense":
@@ -145,26 +123,26 @@ class OnlineT:
                     self.window.push(Z[first : first + self.block])
                     self._run(self._schedule(Z[first : first + self.block]))
 
-    def _run(self, schedule: Schedule) -> None:
-        rule = Rule(float(self.n_components), self.correction == "clipped", self.eigen_tol)
-        pending = Pending(self.vectors, self.scalars, self.probe)
-        work = np.zeros((2, WIDTH, self.n_features))
+    def _run(self, schedule: kernel.Schedule) -> None:
+        rule = kernel.Rule(float(self.n_components), self.correction == "clipped", self.eigen_tol)
+        pending = kernel.Pending(self.vectors, self.scalars, self.probe)
+        work = np.zeros((2, kernel.WIDTH, self.n_features))
         if self.storage == "sparse":
             for z, step, threshold, nu, weight in zip(*schedule, strict=True):
                 sums = self._sparse_advance(threshold, weight)
-                correct(NO_MATRIX, self._triangle, sums, Sample(z, step, nu), rule, pending, work)
+                kernel.correct(NO_MATRIX, self._triangle, sums, kernel.Sample(z, step, nu), rule, pending, work)
             return
         mean = self.mean if self.average else self.A  # weight 0 leaves whatever is passed unchanged
         if not self.average:
             schedule.weights[:] = 0.0
         if self.n_features < PARALLEL_FROM:
-            dense_steps(self.A, mean, pending, schedule, rule, NO_TRIANGLE, work)
+            kernel.dense_steps(self.A, mean, pending, schedule, rule, NO_TRIANGLE, work)
             return
         for z, step, threshold, nu, weight in zip(*schedule, strict=True):
-            sums = advance_parallel(self.A, mean, self.vectors, self.scalars, threshold, weight)
-            correct(self.A, NO_TRIANGLE, sums, Sample(z, step, nu), rule, pending, work)
+            sums = kernel.advance_parallel(self.A, mean, self.vectors, self.scalars, threshold, weight)
+            kernel.correct(self.A, NO_TRIANGLE, sums, kernel.Sample(z, step, nu), rule, pending, work)
 
-    def _schedule(self, Z: Array) -> Schedule:
+    def _schedule(self, Z: Array) -> kernel.Schedule:
         """Return the samples in the unit, with what each step depends on."""
         steps, thresholds, nus, weights = np.empty((4, len(Z)))
         forgetting, p, unit = self.count.factor, self.n_features, self._unit
@@ -183,20 +161,20 @@ class OnlineT:
             self.fourth = forgetting * self.fourth + square * square
             self.n_samples += 1
             nus[k] = alpha * p + self.second + 1.0 if self.nu is None else unit.of_square(self.nu)
-        return Schedule(in_units, steps, thresholds, nus, weights)
+        return kernel.Schedule(in_units, steps, thresholds, nus, weights)
 
     @property
-    def _triangle(self) -> Triangle:
-        return Triangle(self.indptr, self.indices, self.data, self.diagonal)
+    def _triangle(self) -> kernel.Triangle:
+        return kernel.Triangle(self.indptr, self.indices, self.data, self.diagonal)
 
     def _sparse_advance(self, threshold: float, weight: float) -> tuple[float, float]:
         """Threshold the pending X and add it to the mean; return ‖X⁽¹⁾‖² and its trace."""
-        self.indptr, self.indices, self.data, self.diagonal = sparse_advance(
+        self.indptr, self.indices, self.data, self.diagonal = kernel.sparse_advance(
             self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
         )
         if self.average and weight > 0.0:
             self.sum.add(self.indptr, self.indices, self.data, self.diagonal, weight)
-        sums: tuple[float, float] = square_and_trace(self.data, self.diagonal)
+        sums: tuple[float, float] = kernel.square_and_trace(self.data, self.diagonal)
         return sums
 
     # --- answers -------------------------------------------------------------------------------------------------
@@ -222,10 +200,10 @@ class OnlineT:
         """Extreme eigenvalues of the last X⁽¹⁾, the larger residual, and the products with it that they took."""
         s = self.scalars
         return {
-            "theta_max": float(s[THETA_TOP]),
-            "theta_min": float(s[THETA_BOTTOM]),
-            "residual": float(s[RESIDUAL]),
-            "products": float(s[PRODUCTS]),
+            "theta_max": float(s[kernel.THETA_TOP]),
+            "theta_min": float(s[kernel.THETA_BOTTOM]),
+            "residual": float(s[kernel.RESIDUAL]),
+            "products": float(s[kernel.PRODUCTS]),
         }
 
     def iterate(self) -> Array:
@@ -233,10 +211,10 @@ class OnlineT:
         dense = self.storage == "dense"
         X = self.A.copy() if dense else _dense(self.indptr, self.indices, self.data, self.diagonal)
         s = self.scalars
-        X.flat[:: len(X) + 1] += s[SHIFT]
-        for weight, u in zip((s[TOP], s[BOTTOM], s[SAMPLE]), self.vectors, strict=True):
+        X.flat[:: len(X) + 1] += s[kernel.SHIFT]
+        for weight, u in zip((s[kernel.TOP], s[kernel.BOTTOM], s[kernel.SAMPLE]), self.vectors, strict=True):
             X += np.outer(weight * u, u)
-        X *= s[SCALE]
+        X *= s[kernel.SCALE]
         # Row i holds a product in another order than column i does; the two differ in the last bit.
         return np.asarray(0.5 * (X + X.T))
 
@@ -261,7 +239,7 @@ class OnlineT:
     def thresholded(self) -> tuple[Any, Any, Array, Array]:
         """Return soft(X_t, α_{t+1}λ) of sparse storage: the rows of its strict upper triangle (CSR), its diagonal."""
         threshold = self._step(self.count.effective, self.fourth) * self._unit.of_square(self.alpha)
-        triangle: tuple[Any, Any, Array, Array] = sparse_advance(
+        triangle: tuple[Any, Any, Array, Array] = kernel.sparse_advance(
             self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
         )
         return triangle
@@ -327,7 +305,8 @@ class OnlineT:
         self.count.effective = saved_number(state, "effective")
         self.fourth, self.second = saved_number(state, "fourth"), saved_number(state, "second")
         self._unit = Unit.saved(state, self.second / p)
-        self.vectors, self.scalars = saved_array(state, "vectors", (3, p)), saved_array(state, "scalars", (N_SCALARS,))
+        self.vectors = saved_array(state, "vectors", (3, p))
+        self.scalars = saved_array(state, "scalars", (kernel.N_SCALARS,))
         self.window.samples = saved_array(state, "window", (WINDOW, p))
         if self.storage == "dense":
             self.A, self.mean = saved_array(state, "A", (p, p)), saved_array(state, "mean", self.mean.shape)
@@ -340,7 +319,7 @@ class OnlineT:
             self.sum.restore(state)
 
 
-def _check_triangle(triangle: Triangle) -> None:
+def _check_triangle(triangle: kernel.Triangle) -> None:
     """Raise ``ValueError`` unless the entries are where compiled code expects them, right of the diagonal."""
     indptr, indices, p = triangle.indptr, triangle.indices, len(triangle.diagonal)
     lengths = np.diff(indptr)

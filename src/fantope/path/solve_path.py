@@ -22,12 +22,7 @@ from fantope.solvers import Solution
 from fantope.solvers.base import Solver
 from fantope.solvers.result import Record
 from fantope.solvers.solve import Interrupted, choose_solver
-from fantope.solvers.validation import (
-    check_covariance,
-    check_max_iter,
-    check_n_components,
-    check_tol,
-)
+from fantope.solvers.validation import check_covariance, check_max_iter, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
 if TYPE_CHECKING:

@@ -28,12 +28,7 @@ from fantope.solvers.result import Interrupted as Interrupted
 from fantope.solvers.result import Record, Solution, Status
 from fantope.solvers.structured import StructuredAdmm
 from fantope.solvers.subgradient import Subgradient
-from fantope.solvers.validation import (
-    check_covariance,
-    check_max_iter,
-    check_n_components,
-    check_tol,
-)
+from fantope.solvers.validation import check_covariance, check_max_iter, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
 # By the name that each class has; "auto" is the active set.

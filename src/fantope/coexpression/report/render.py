@@ -11,20 +11,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fantope.coexpression.analysis.result import Coexpression
+from fantope.coexpression.report import sections
 from fantope.coexpression.report.payload import as_script, payload
-from fantope.coexpression.report.sections import (
-    About,
-    certificates,
-    cross_tables,
-    described,
-    differential,
-    exact,
-    facts,
-    findings,
-    genes,
-    modules,
-    selection,
-)
 from fantope.coexpression.report.words import LEVEL, correlation_name, counted, short, whole
 from fantope.coexpression.view import MOST
 
@@ -32,7 +20,7 @@ from fantope.coexpression.view import MOST
 SCRIPTS = ("core.js", "chart.js", "selection.js", "heatmap.js", "differential.js", "tables.js", "start.js")
 
 
-def render_report(result: Coexpression, about: About) -> str:
+def render_report(result: Coexpression, about: sections.About) -> str:
     """Return the report as the text of one HTML file.
 
     Every text is escaped as it enters a template, but for our own scripts and style sheet and the result as JSON. The
@@ -46,18 +34,18 @@ def render_report(result: Coexpression, about: About) -> str:
         several=len(result.groups) > 1,
         policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{_hash(script)}'",
         style=Markup(_asset("report.css")),
-        facts=facts(result, about),
-        findings=findings(result),
+        facts=sections.facts(result, about),
+        findings=sections.findings(result),
         correlations=correlation_name(result.parameters),
-        selection=selection(result),
-        modules=modules(result),
+        selection=sections.selection(result),
+        modules=sections.modules(result),
         most=MOST,
-        genes=genes(result),
-        crossed=cross_tables(result),
-        pairs=differential(result),
+        genes=sections.genes(result),
+        crossed=sections.cross_tables(result),
+        pairs=sections.differential(result),
         level=LEVEL,
-        certificates=certificates(result),
-        described={name: described(value) for name, value in result.parameters.items()},
+        certificates=sections.certificates(result),
+        described={name: sections.described(value) for name, value in result.parameters.items()},
         data=Markup(as_script(payload(result))),
         script=Markup(script),
     )  # fmt: skip
@@ -68,11 +56,11 @@ def _environment() -> Environment:
         loader=PackageLoader("fantope.coexpression.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals.update(counted=counted, exact=exact, short=short, whole=whole)
+    environment.globals.update(counted=counted, exact=sections.exact, short=short, whole=whole)
     return environment
 
 
-def write_report(result: Coexpression, about: About, file: Path) -> None:
+def write_report(result: Coexpression, about: sections.About, file: Path) -> None:
     """Write the report."""
     file.write_text(render_report(result, about), encoding="utf-8")
 

@@ -8,17 +8,9 @@ from typing import Any
 import numpy as np
 
 from fantope.online import OnlineP, OnlineT, RegretTracker, Stream
+from fantope.paper import theory
 from fantope.paper.base import Report
 from fantope.paper.experiments.common import distance, draw, few, penalty
-from fantope.paper.theory import (
-    SubExponential,
-    online_p_error,
-    online_p_parameters,
-    online_p_regret,
-    online_t_constants,
-    online_t_error,
-    online_t_regret,
-)
 from fantope.penalties.squared_lr import lr_norm
 from fantope.simulation import Simulation
 from fantope.typing import Array
@@ -50,10 +42,10 @@ def online_t(config: Any, report: Report) -> dict[str, Any]:
             "regret": [regrets[t] for t in kept],
             "error": distance(learner.average_iterate(), sim.projection),
         }
-    bounds = [online_t_regret(p, d, lam, nu, alpha0, norms[1 : t + 2]) for t in kept]
+    bounds = [theory.online_t_regret(p, d, lam, nu, alpha0, norms[1 : t + 2]) for t in kept]
     moments = _moments(sim, np.random.default_rng(config.seed + 1))
-    constants = online_t_constants(p, d, lam, nu, alpha0, norm_Sigma, moments, EPSILON)
-    bound = online_t_error(constants, T, p, d, lam, len(sim.support), _gap(sim, d), nu, norm_Sigma)
+    constants = theory.online_t_constants(p, d, lam, nu, alpha0, norm_Sigma, moments, EPSILON)
+    bound = theory.online_t_error(constants, T, p, d, lam, len(sim.support), _gap(sim, d), nu, norm_Sigma)
     return {
         **result,
         "regret_bound": [each.value for each in bounds],
@@ -71,18 +63,18 @@ def online_p(config: Any, report: Report) -> dict[str, Any]:
     regrets = _average_regrets(learner, sim, RegretTracker(d, lam, 1.0, 1, sim.projection), report)
     kept = [t for t in few(T, 40) if t >= 4]
     psi = np.abs(sim.Z).max(axis=1) ** 2  # ‖z zᵀ‖_∞
-    norm = lr_norm(sim.projection, online_p_parameters(p)[0])
+    norm = lr_norm(sim.projection, theory.online_p_parameters(p)[0])
     epsilon = 1.0 / np.sqrt(np.arange(1, T + 1))
-    bounds = [online_p_regret(p, d, lam, 1.0, norm, psi[1 : t + 2], epsilon[: t + 1]) for t in kept]
+    bounds = [theory.online_p_regret(p, d, lam, 1.0, norm, psi[1 : t + 2], epsilon[: t + 1]) for t in kept]
     sigma = lam * math.sqrt(T / math.log(p))
-    bound = online_p_error(sigma, len(sim.support), p, d, _gap(sim, d), T)
+    bound = theory.online_p_error(sigma, len(sim.support), p, d, _gap(sim, d), T)
     S = sim.Z[:T].T @ sim.Z[:T] / T
     deviation = float(np.abs(S - sim.Sigma).max())
     unmet = list(bound.unmet)
     if lam < deviation:
         unmet.append(f"λ ≥ ‖S − Σ‖_∞ = {deviation:.3g} (λ = {lam:.3g})")
     # The same bound for the smallest λ that it is a statement for.
-    wide = online_p_error(deviation * math.sqrt(T / math.log(p)), len(sim.support), p, d, _gap(sim, d), T)
+    wide = theory.online_p_error(deviation * math.sqrt(T / math.log(p)), len(sim.support), p, d, _gap(sim, d), T)
     return {
         "samples": [t + 1 for t in kept],
         "regret": [regrets[t] for t in kept],
@@ -110,7 +102,7 @@ def _average_regrets(
     return found
 
 
-def _moments(sim: Simulation, rng: np.random.Generator) -> SubExponential:
+def _moments(sim: Simulation, rng: np.random.Generator) -> theory.SubExponential:
     """Estimate what Assumption 6 needs from fresh draws.
 
     σ is the smallest for which the empirical moment generating function stays below exp(u²σ²/2) for |u| ≤ 1/b, b the
@@ -122,7 +114,7 @@ def _moments(sim: Simulation, rng: np.random.Generator) -> SubExponential:
     # ‖zzᵀ − Σ‖² = ‖z‖⁴ − 2zᵀΣz + ‖Σ‖²
     form = np.einsum("ij,jk,ik->i", Z, sim.Sigma, Z, optimize=True)
     xi = np.sqrt(np.maximum(square**2 - 2.0 * form + float(np.sum(sim.Sigma**2)), 0.0))
-    return SubExponential(*_parameters(xi), *_parameters(square**2))
+    return theory.SubExponential(*_parameters(xi), *_parameters(square**2))
 
 
 def _parameters(values: Array) -> tuple[float, float, float]:

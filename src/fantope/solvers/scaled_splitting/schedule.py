@@ -13,103 +13,65 @@ class Schedule:
     the cost is flat: halving or doubling one at a time (a tenth and ten times where a value spans decades) changed the
     cost of two streams (p = 100, 24 samples, λ = 0.5 and 0.8√(log p/T), in decompositions) by −5 to +10 %, but for
     ``cap_rounds`` = 1, which took 63 % more. No tolerance was missed and the plain metric never needed.
-
-    Attributes
-    ----------
-    first_inner, more_inner, most_inner : int
-        Steps to first order after the first decomposition, more after each further one, at most this number: the
-        first-order model holds longer the closer the iterates are to each other.
-    inner_fall : float
-        A residual that has fallen to this part of the one at the last decomposition asks for the next one.
-    rough_above : float
-        Residual above which a decomposition is in single precision, which takes half the time.
-    review, later_reviews : int, tuple of int
-        Iterations after which the metric is set anew: X_ii is a guess at first and known well enough after nine.
-    review_off : float
-        A later review changes the metric only if the median of |log(Y_ii/expected)| is above this.
-    least_expected : float
-        Of what was expected: an X_ii that is smaller for the moment counts as this much.
-    floor : float
-        Of the mean: an expected X_ii below it counts as this much.
-    row_in_use, most_rows, rows_iter : float, float, int
-        A row counts as used from this X_ii on. Where at most this part of the rows is used, the subproblem is first
-        solved on them, in at most so many iterations.
-    give_up, rest : int
-        Iterations in a metric of its own before the plain one takes over, for this many further subproblems.
-    lost : float
-        A residual this many times the least one is not coming back.
-    least_step, most_step : float
-        ρ as a multiple of the median curvature of the norm; larger where the dual point lags behind.
-    even, most_change : float
-        The dual point's path as a multiple of Y's at which ρ stays as it is, and the largest factor of its change
-        from one subproblem to the next.
-    plain_step : float
-        ρ of the plain metric as a multiple of tr S.
-    memory : int
-        Differences that the acceleration keeps.
-    norm_tol, plain_norm_tol : float
-        Relative accuracy of ‖Y‖_{r,r} as a multiple of the residual; the plain splitting has a proof to keep.
-    cap_step : float
-        Step of the multiplier PPᵀ of X ⪯ I as a multiple of the one that would remove the excess at once.
-    cap_rounds, first_cap_rounds : int
-        Rounds of subspace iteration for the largest eigenvalues of X, and where nothing is known of them yet.
-    far_below, cap_rest : float, int
-        Below this largest eigenvalue X ⪯ I is not looked at for this number of steps.
-    cap_scale : float
-        Scale of P in the accelerated vector, next to z.
-    good : float
-        Of the tolerance: an expected gap below it is worth a trial.
-    loss_power : float
-        The residual falls about as this power of what X loses.
-    look_from, look_part : float
-        What X loses is looked at below this multiple of the residual hoped for, or below this part of the residual of
-        the last look.
-    next_trial : float
-        Of the residual of a trial: the next one is not before it has fallen to this.
-    full : float
-        Of the tolerance: where the multiplier of X ⪯ I is above it, the answer gets an eigenvalue of 1.
-    completion_steps, completion_accuracy, completion_ridge : int, float, float
-        Conjugate gradients for the completion of Y: the most steps, the residual to stop at as a part of the right-hand
-        side, and what is added to the operator: directions that hardly anything but zeros could change are left to the
-        rounding.
     """
 
+    # Steps to first order after the first decomposition, more after each further one, at most this number: the
+    # first-order model holds longer the closer the iterates are to each other.
     first_inner: int = 3
     more_inner: int = 2
     most_inner: int = 12
+    # A residual that has fallen to this part of the one at the last decomposition asks for the next one.
     inner_fall: float = 0.05
-    rough_above: float = 1e-5
+    rough_above: float = 1e-5  # residual above which a decomposition is in single precision, which takes half the time
+    # Iterations after which the metric is set anew: X_ii is a guess at first and known well enough after nine.
     review: int = 9
     later_reviews: tuple[int, ...] = (30, 60, 120, 240)
+    # A later review changes the metric only if the median of |log(Y_ii/expected)| is above this.
     review_off: float = 0.5
-    least_expected: float = 0.03
-    floor: float = 1e-6
+    least_expected: float = 0.03  # of what was expected: an X_ii that is smaller for the moment counts as this much
+    floor: float = 1e-6  # of the mean: an expected X_ii below it counts as this much
+    # A row counts as used from this X_ii on. Where at most this part of the rows is used, the subproblem is first
+    # solved on them, in at most so many iterations.
     row_in_use: float = 1e-7
     most_rows: float = 0.7
     rows_iter: int = 200
+    # Iterations in a metric of its own before the plain one takes over, for this many further subproblems.
     give_up: int = 600
     rest: int = 3
-    lost: float = 1e3
+    lost: float = 1e3  # a residual this many times the least one is not coming back
+    # ρ as a multiple of the median curvature of the norm; larger where the dual point lags behind.
     least_step: float = 3.0
     most_step: float = 300.0
+    # The dual point's path as a multiple of Y's at which ρ stays as it is, and the largest factor of its change from
+    # one subproblem to the next.
     even: float = 3.0
     most_change: float = 1.5
-    plain_step: float = 2.0
-    memory: int = 10
+    plain_step: float = 2.0  # ρ of the plain metric as a multiple of tr S
+    memory: int = 10  # differences that the acceleration keeps
+    # Relative accuracy of ‖Y‖_{r,r} as a multiple of the residual; the plain splitting has a proof to keep.
     norm_tol: float = 100.0
     plain_norm_tol: float = 1e-3
+    # Step of the multiplier PPᵀ of X ⪯ I as a multiple of the one that would remove the excess at once.
     cap_step: float = 0.25
+    # Rounds of subspace iteration for the largest eigenvalues of X, and where nothing is known of them yet.
     cap_rounds: int = 2
     first_cap_rounds: int = 20
+    # Below this largest eigenvalue X ⪯ I is not looked at for this number of steps.
     far_below: float = 0.8
     cap_rest: int = 5
-    cap_scale: float = 1e-2
-    good: float = 0.7
-    loss_power: float = 0.7
+    cap_scale: float = 1e-2  # scale of P in the accelerated vector, next to z
+    good: float = 0.7  # of the tolerance: an expected gap below it is worth a trial
+    loss_power: float = 0.7  # the residual falls about as this power of what X loses
+    # What X loses is looked at below this multiple of the residual hoped for, or below this part of the residual of the
+    # last look.
     look_from: float = 5.0
     look_part: float = 0.2
-    next_trial: float = 0.9
+    next_trial: float = 0.9  # of the residual of a trial: the next one is not before it has fallen to this
+    # Of the tolerance: where the multiplier of X ⪯ I is above it, the answer gets an eigenvalue of 1.
     full: float = 0.01
+    # Conjugate gradients for the completion of Y: the most steps, the residual to stop at as a part of the right-hand
+    # side, and what is added to the operator: directions that hardly anything but zeros could change are left to the
+    # rounding.
     completion_steps: int = 30
     completion_accuracy: float = 0.05
     completion_ridge: float = 0.003
