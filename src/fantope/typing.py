@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 BoolArray = NDArray[np.bool_]
+StringArray = NDArray[np.str_]
 AnyArray = NDArray[Any]
 
-__all__ = ["AnyArray", "Array", "BoolArray", "IntArray"]
+__all__ = ["AnyArray", "Array", "BoolArray", "IntArray", "StringArray"]

@@ -55,6 +55,11 @@ def test_tables_hold_the_solution(kind, data, tmp_path, capsys):
     np.testing.assert_array_equal([int(row["index"]) for row in rows(out / "support.tsv")], pca.support_)
     leverage = [float(row["leverage"]) for row in rows(out / "support.tsv")]
     np.testing.assert_allclose(leverage, pca.projection_.diagonal()[pca.support_], atol=1e-8)
+    at_least, at_most = pca.solution_.leverage_bounds()
+    for row, j in zip(rows(out / "support.tsv"), pca.support_, strict=True):
+        assert float(row["leverage_at_least"]) == pytest.approx(at_least[j], abs=1e-6)
+        assert float(row["leverage_at_most"]) == pytest.approx(at_most[j], abs=1e-6)
+        assert row["proven"] == pca.solution_.verdicts()[j]
     shares = [float(row["share"]) for row in rows(out / "components.tsv")]
     np.testing.assert_allclose(shares, pca.explained_variance_ratio_, atol=1e-8)
     scores = [[float(row["component_1"]), float(row["component_2"])] for row in rows(out / "scores.tsv")]

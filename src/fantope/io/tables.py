@@ -62,11 +62,12 @@ def write_table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
 def write_fit(folder: Path, solution: Solution, variables: Sequence[str], total: float) -> None:
     """Write loadings, support and components of one solution; ``total`` is the trace of S."""
     write_table(folder / "loadings.tsv", ("variable", "component", "loading"), _loadings(solution, variables))
-    leverage = solution.projection.diagonal()
+    leverage, verdicts = solution.projection.diagonal(), solution.verdicts()
+    lower, upper = solution.leverage_bounds()
     write_table(
         folder / "support.tsv",
-        ("variable", "index", "leverage"),
-        ((variables[j], int(j), leverage[j]) for j in solution.support),
+        ("variable", "index", "leverage", "leverage_at_least", "leverage_at_most", "proven"),
+        ((variables[j], int(j), leverage[j], lower[j], upper[j], str(verdicts[j])) for j in solution.support),
     )
     write_table(
         folder / "components.tsv",

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy.sparse
 
+from fantope.checks import check_nonnegative
 from fantope.operators import Covariance
 from fantope.penalties import Penalty
 from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify_reported
 from fantope.problem.decomposition import pose
 from fantope.problem.dual import LiftedDual
+from fantope.problem.leverage import leverage_bounds
 from fantope.problem.projection import Factors
 from fantope.solvers.show import solution_frame, solution_html
 from fantope.solvers.validation import check_covariance
-from fantope.typing import Array, IntArray
+from fantope.typing import Array, IntArray, StringArray
 
 if TYPE_CHECKING:
     import pandas as pd
+
+HOPELESS = 0.2  # relative gap that says nothing about single variables: they are not looked at
 
 
 class Status(Enum):
@@ -245,6 +249,52 @@ class Solution:
             raise CertificateError(f"{difference}: this is not the matrix that was solved.")
         return found
 
+    @cached_property
+    def _leverage_bounds(self) -> tuple[Array, Array]:
+        if self.gap > HOPELESS:
+            return np.zeros(self.n_features), np.ones(self.n_features)
+        S = pose(self.covariance, self.penalty).S
+        return leverage_bounds(S, self.dual, self.factors, self.n_components, self.objective)
+
+    def leverage_bounds(self) -> tuple[Array, Array]:
+        """Return (p,) lower and upper bounds of the leverage X*_jj that hold for every optimal X*.
+
+        They follow from the certificate alone, are safe against rounding, and close in on X_jj as the gap does where
+        the optimum is unique.
+
+        Examples
+        --------
+        >>> import fantope
+        >>> sol = fantope.solve([[2.0, 0.9, 0.0], [0.9, 1.8, 0.0], [0.0, 0.0, 1.0]], 1, 0.1)
+        >>> lower, upper = sol.leverage_bounds()
+        >>> (lower > 0).tolist(), bool(upper[2] < 1e-3)
+        ([True, True, False], True)
+        """
+        lower, upper = self._leverage_bounds
+        return lower.copy(), upper.copy()
+
+    def verdicts(self, threshold: float | None = None) -> StringArray:
+        """Return for each variable what the certificate proves: "in", "out" or "undecided".
+
+        Parameters
+        ----------
+        threshold : float, optional
+            "out" says that the leverage is below it in every optimum. By default a tenth of the mean leverage in the
+            support, d/|support|. "in" says that the leverage is positive in every optimum. A smaller ``tol`` decides
+            more variables.
+
+        Examples
+        --------
+        >>> import fantope
+        >>> fantope.solve([[2.0, 0.9, 0.0], [0.9, 1.8, 0.0], [0.0, 0.0, 1.0]], 1, 0.1).verdicts().tolist()
+        ['in', 'in', 'out']
+        """
+        if threshold is None:
+            threshold = 0.1 * self.n_components / len(self.support)
+        lower, upper = self._leverage_bounds
+        below = upper < check_nonnegative("threshold", threshold)
+        return np.where(below, "out", np.where(lower > 0.0, "in", "undecided"))
+
     def summary(self) -> str:
         """Return what was found, in sentences."""
         d, k = self.n_components, len(self.support)
@@ -271,6 +321,12 @@ class Solution:
                 f"alpha the data do not single out a {d}-dimensional sparse subspace; read the components with care, "
                 "and try another n_components or a smaller alpha."
             )
+        said = self.verdicts()
+        lines.append(
+            f"Proven by the certificate: {np.count_nonzero(said == 'in')} variables are in use in every optimum and "
+            f"{np.count_nonzero(said == 'out')} carry no weight to speak of in any; "
+            f"{np.count_nonzero(said == 'undecided')} are undecided at this gap."
+        )
         return "\n".join(lines)
 
     def to_frame(self, names: Sequence[str] | None = None) -> pd.DataFrame:
