@@ -20,10 +20,13 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf
 
 from fantope.eigen import Eigenspace, all_blas_threads, largest_eigenvalues
+from fantope.eigen.rough import roughly_leading
 from fantope.typing import Array
 
 UNIT = float(np.finfo(np.float64).eps) / 2
 STRIP = 128  # rows updated at a time
+KRYLOV_STEPS = 3, 8  # for a claim, and where that fails: on flat data one step is not enough
+SHARP = 0.1  # of the others' share of what a claim may exceed Ritz values by: what converged ones get
 DENSE_UP_TO = 220  # variables; up to here eigvalsh is as fast as Ritz pairs and a factorisation (measured)
 
 
@@ -76,23 +79,32 @@ def leading_eigenvalue_bounds(
 
 
 def bounds_within(
-    M: Array, count: int, start: Array, slack: float, limit: float, refill: Callable[[Array], object]
+    M: Array, count: int, start: Array, slack: float, below: float, limit: float, refill: Callable[[Array], object]
 ) -> Array | None:
-    """Return bounds of the ``count`` leading eigenvalues of M whose sum is at most about ``limit``, if that is easy.
+    """Return bounds of the ``count`` leading eigenvalues of M without waiting for Ritz pairs to converge.
 
-    The Ritz pairs of one step of a block Krylov method from ``start``, approximate eigenvectors as rows, are taken for
-    a claim that may exceed them by ``slack``, or else by half of what is left below the limit: one factorisation each,
-    however many eigenvalues are nearly equal. None if there is nothing left, or neither claim can be shown. M is
-    overwritten; ``refill`` writes its values anew.
+    The Ritz pairs of a few steps of a block Krylov method from ``start``, approximate eigenvectors as rows, are taken
+    for a claim that may exceed them by more and more, first so little that Σu_i stays below ``limit``: one
+    factorisation each, however many eigenvalues are nearly equal. Beyond the limit a bound decides nothing, and may be
+    off by as much as Σu_i is away from ``below``. None if no claim can be shown. M is overwritten; ``refill`` writes
+    its values anew.
     """
-    Q = np.linalg.qr(start.T)[0]
-    Q = np.linalg.qr(np.hstack([Q, M @ Q]))[0]
-    values, C = np.linalg.eigh(Q.T @ (M @ Q))
-    theta, V = values[::-1][:count], np.ascontiguousarray((Q @ C[:, ::-1][:, :count]).T)
-    room = limit - float(theta.sum())
-    for allowed in (min(slack, room), 0.5 * room):
-        if allowed > 0.0:
-            bounds = _cholesky(M, theta, V, allowed / count)
+    for steps in KRYLOV_STEPS:
+        theta, V = roughly_leading(M, count, start, steps)
+        total = float(theta.sum())
+        room, distance = limit - total, total - below
+        claims = [min(slack, 0.5 * room)] if room > 0.0 else []
+        if steps == KRYLOV_STEPS[-1]:
+            last = [0.95 * room, *(share * distance for share in (0.5, 2.0))]
+            claims += [allowed for allowed in last if allowed > max(0.5 * room, slack)]
+        residual = np.linalg.norm(M @ V.T - V.T * theta, axis=0) if claims else theta
+        for allowed in claims:
+            # A pair that is far above the last and well converged needs little: the others may have its share.
+            share, above = allowed / count, theta - theta[-1]
+            sharp = (above > share) & (residual**2 < SHARP * share * above)
+            lift = np.where(sharp, SHARP, 1.0)
+            lift *= allowed / lift.sum()
+            bounds = _cholesky(M, theta + (lift - lift[-1]), V, float(lift[-1]))
             if bounds is not None:
                 return bounds
             refill(M)

@@ -31,6 +31,7 @@ from fantope.typing import Array, IntArray
 WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a few rounds (measured)
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
+USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 1500  # variables; beyond, full decompositions cost more than the few eigenpairs that are needed
@@ -38,6 +39,10 @@ CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificat
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
 INNER_SHARE, WHOLE_SHARE = 0.6, 0.95  # of the tolerance that the inner problem may use up; the rest is the extension's
 HEAVY = 0.003  # of the largest weight that eigenvectors give a variable: those above it are added (0.01: more rounds)
+SMALL_GROWTH = 0.1  # of the present ones: the set is nearly complete
+LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more than variables
+LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
+EXCESS = 0.05  # of the inner tolerance: what outside variables may add to the inner bound without being looked for
 LOOK, SEARCH = 3, 8  # block products that look for such eigenvectors: in each round, and after a certificate has failed
 CLUSTER = 15  # eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 
@@ -50,8 +55,11 @@ class ActiveSetState:
     start: Start | None
     tol: float  # of the next round's inner problem
     final_tol: float
+    tol_outside: float  # of the certificate over all variables
     X: Factors | None = None
     dual: ExtendedDual | None = None
+    leading: Array | None = None  # eigenvectors of S − U, roughly, as rows
+    objective: float = -np.inf
     inner_bound: float = np.inf
     pending: bool = False  # X and dual await their certificate over all variables
     exhausted: bool = False  # the inner problem came to rest above its tolerance: another round would bring nothing
@@ -86,7 +94,7 @@ class ActiveSet:
             active = start.rows
         else:
             active = self._leading_variables(problem)
-        state = ActiveSetState(active, None, max(FIRST_TOL, INNER_SHARE * tol), INNER_SHARE * tol)
+        state = ActiveSetState(active, None, max(FIRST_TOL, INNER_SHARE * tol), INNER_SHARE * tol, tol)
         if len(active) > LARGEST_SHARE * m:
             state.active = active = np.arange(m)
         if len(active) == m:
@@ -109,8 +117,12 @@ class ActiveSet:
 
     def step(self, problem: Problem, state: ActiveSetState, budget: int) -> int:
         """Solve on the active variables, extend the dual point, grow the set if it has to grow."""
-        if state.pending and not self._grow_by_eigenvectors(problem, state, SEARCH):
-            self._tighten(state)
+        if state.pending:
+            new = self._heavy(problem, state, SEARCH)
+            if len(new):
+                self._grow(problem, state, new)
+            else:
+                self._tighten(state)
         if isinstance(problem.limits, float) and problem.limits == 0.0 and state.X is None:
             self._plain_pca(problem, state)
             return 1
@@ -128,28 +140,30 @@ class ActiveSet:
         # The certificate of the inner run may pair different iterations; the warm start needs the last one.
         X, U = run.state.split(inner)
         state.start = Start(np.arange(len(active)), X, U, run.state.step_size)
-        state.inner_bound = run.dual_bound
+        state.objective, state.inner_bound = run.objective, run.dual_bound
         U_inner = run.dual.over(inner.S.copy(), np.arange(len(active)), np.arange(len(active)))
         U, coupling, outside = self._extend(problem, active, run.X, U_inner)
         state.X = run.X.lifted(active)
         state.dual = ExtendedDual(problem.box, active, U)
-        state.pending = True
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
         state.exhausted = run.status is Status.STALLED
         # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
         visible = np.sqrt(0.02 * state.final_tol) * abs(run.dual_bound) / problem.n_components
-        violators = outside[coupling > visible]
-        if len(violators):
-            order = np.argsort(-coupling[coupling > visible], kind="stable")
-            limit = max(20, int(MAX_GROWTH * len(active)))
-            self._grow(problem, state, violators[order[:limit]])
+        violators = outside[np.argsort(-coupling, kind="stable")][: int((coupling > visible).sum())]
         settled = len(violators) < 0.2 * len(active)
-        if settled and state.tol > 10 * state.final_tol:
-            state.pending = False  # far from done: a certificate over all variables would cost more than it is worth
-        if state.pending and self._grow_by_eigenvectors(problem, state, LOOK):
-            return max(run.n_iter, 1)
-        if settled and not state.pending:
+        new = violators[: max(20, int(MAX_GROWTH * len(active)))]
+        if settled and state.tol <= 10 * state.final_tol:
+            new = np.union1d(new, self._heavy(problem, state, LOOK))
+        # Before the inner problem is accurate, a certificate over all variables would cost more than it is worth …
+        accurate = run.gap <= state.final_tol or state.tol == state.final_tol
+        if accurate and len(new) == 0:
+            new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
+        state.pending = accurate and len(new) == 0
+        if len(new):
+            self._grow(problem, state, new)
+        # … and before the set is nearly complete, so would accuracy.
+        if settled and not state.pending and len(new) < SMALL_GROWTH * len(active):
             state.tol = max(0.1 * state.tol, state.final_tol)
         return max(run.n_iter, 1)
 
@@ -172,7 +186,7 @@ class ActiveSet:
         U[:, active] = U_inner
         coupling = np.zeros(len(outside))
         if len(outside):
-            used = X.weights > 1e-2
+            used = X.weights > USED
             V = np.zeros((len(active), int(used.sum())))
             V[X.rows] = X.vectors[used].T
             S_rows = problem.S[outside[:, None], active]
@@ -182,24 +196,33 @@ class ActiveSet:
             problem.box.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
         return U, coupling, outside
 
-    def _grow_by_eigenvectors(self, problem: Problem, state: ActiveSetState, steps: int) -> bool:
-        """Add the variables on which eigenvectors of S − U that lift the bound are heavy; False if there are none."""
+    @staticmethod
+    def _heavy(problem: Problem, state: ActiveSetState, steps: int) -> IntArray:
+        """Return the outside variables, if any, on which eigenvectors of S − U that lift the bound are heavy."""
         assert state.X is not None and state.dual is not None
         d, outside = problem.n_components, np.setdiff1d(np.arange(problem.size), state.active, assume_unique=True)
         if len(outside) == 0:
-            return False
+            return outside
         start = np.zeros((len(state.X.weights), problem.size))
         start[:, state.X.rows] = state.X.vectors
-        values, rows = roughly_leading(state.dual.slack(problem.S), d + CLUSTER, start, steps)
-        excess = float(values[:d].sum()) - state.inner_bound
-        if excess <= 0.3 * state.final_tol * abs(state.inner_bound):
-            return False
-        level = state.inner_bound / d
-        weight = np.maximum(values - min(level, values[d - 1]), 0.0) @ rows[:, outside] ** 2
-        weight += 1e-3 * (rows[:d, outside] ** 2).sum(axis=0)
+        if state.leading is not None:  # of the last round: what a few steps from X's range would not find
+            start = np.vstack([start[state.X.weights > USED], state.leading])
+        M = state.dual.slack(problem.S)
+        values, state.leading = roughly_leading(M, d + CLUSTER, start, steps)
+        total, scale = float(values[:d].sum()), abs(state.inner_bound)
+        if total - state.objective <= LOOK_SHARE * state.tol_outside * scale or total - state.inner_bound <= (
+            EXCESS * state.final_tol * scale
+        ):
+            return outside[:0]
+        # Where the range of X alone has its d-th eigenvalue, the bound is lifted by every other one above it.
+        V = state.X.vectors
+        inside = np.linalg.eigvalsh(V @ M[np.ix_(state.X.rows, state.X.rows)] @ V.T)[-d]
+        weight = np.maximum(values - min(inside, values[d - 1]), 0.0) @ state.leading[:, outside] ** 2
+        weight += 1e-3 * (state.leading[:d, outside] ** 2).sum(axis=0)
         order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
-        self._grow(problem, state, outside[order[weight[order] > HEAVY * weight[order[0]]]])
-        return True
+        least = max(20, len(state.active) // LEAST_GROWTH)
+        heavy: IntArray = outside[np.union1d(order[:least], order[weight[order] > HEAVY * weight[order[0]]])]
+        return heavy
 
     @staticmethod
     def _tighten(state: ActiveSetState) -> None:
@@ -230,7 +253,7 @@ class ActiveSet:
         """X padded with zeros and the extended dual, once no outside variable is infeasible."""
         if not state.pending:
             return Candidate(None, None, len(state.active))
-        return Candidate(state.X, state.dual, len(state.active))
+        return Candidate(state.X, state.dual, len(state.active), state.leading)
 
 
 def _lifted(run: Run, active: IntArray, size: int) -> Run:

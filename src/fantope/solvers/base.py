@@ -43,12 +43,14 @@ class Candidate:
     """A primal and a dual point read from a solver's state; either may be missing for the moment.
 
     The dual point may be in an array that the solver lends: it is good until the next step, and so far nobody writes to
-    it. A certificate has an array of its own for S − U.
+    it. A certificate has an array of its own for S − U. ``leading`` may hold approximate leading eigenvectors of S − U
+    as rows: a help to be fast, no part of the proof.
     """
 
     X: Factors | None
     dual: ReducedDual | None
     n_active: int
+    leading: Array | None = None
 
 
 class Solver(Protocol):

@@ -47,7 +47,7 @@ class Run:
         assert candidate.X is not None and candidate.dual is not None
         X = pinch(candidate.X, problem.labels)
         try:
-            found = certify(problem, X, candidate.dual, tol, absolute)
+            found = certify(problem, X, candidate.dual, tol, absolute, candidate.leading)
         except KeyboardInterrupt:  # the bound is what takes long: X need not be lost with it
             self.offer(problem, X)
             raise

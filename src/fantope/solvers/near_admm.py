@@ -82,7 +82,7 @@ class NearAdmmState:
     estimate: float = np.inf  # … and how far X is below it
     tried: float = np.inf  # estimate at the last certificate
     balance_at: int = 1  # iteration from which ρ may change again
-    look_at: int = 10  # iteration from which a certificate is due in any case
+    look_at: int = 30  # iteration from which a certificate is due in any case
 
     @property
     def step_size(self) -> float:
@@ -206,7 +206,7 @@ class NearAdmm:
         hopeful = state.estimate <= min(state.tol * abs(state.bound), self.schedule.again * state.tried)
         if state.iteration == 0 or not (hopeful or state.iteration >= state.look_at):
             return Candidate(None, None, problem.size)
-        state.tried, state.look_at = state.estimate, max(3 * state.iteration // 2, state.look_at)
+        state.tried, state.look_at = state.estimate, max(2 * state.iteration, state.look_at)
         # S − U = ρ(G − X) at the last decomposition: its leading eigenvalues are equal but for what clipping U changes.
         U = state.rho * (state.G + state.projection.first)
         mirror(U)
