@@ -1,9 +1,9 @@
 """
-As many variables as you want to read
-=====================================
+Exactly k variables
+===================
 
-``solve_for_size`` looks for the penalty that puts k variables to use, ``solve_for_variance`` for the sparsest answer
-that explains a given share of what PCA explains.
+How much can k variables explain? There are too many subsets to try. ``cardinality_bracket`` returns one of exactly k
+variables, what it explains, and a bound that no other subset exceeds.
 """
 
 import matplotlib.pyplot as plt
@@ -14,16 +14,17 @@ import fantope
 data = load_breast_cancer(as_frame=True).data
 S = fantope.covariance(data, kind="correlation")
 
-ten = fantope.solve_for_size(S, 2, 10)
-most = fantope.solve_for_variance(S, 2, 0.9)
-for sol in (ten, most):
-    print(f"{len(sol.support)} variables, explained {sol.explained_variance.sum():.2f}, gap {sol.gap:.1e}")
-print(ten.to_frame().round(2))
+five = fantope.cardinality_bracket(S, 5)
+print("five measurements:", ", ".join(data.columns[five.support]))
+print(f"explain {five.lower:.3f}; no other five explain more than {five.upper:.3f}")
 
 # %%
-# The two answers as heat maps; blank is exactly zero.
+# For every k at once, from one walk along alpha. On the right the answer of the convex problem that is nearest to ten
+# variables, for two components.
 
-figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
-for ax, sol in zip(axes, (ten, most), strict=True):
-    fantope.plotting.LoadingsDisplay.from_solution(sol, ax=ax)
+curve = fantope.cardinality_bracket(S, range(1, 21))
+ten = fantope.solve_for_size(S, 2, 10)
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8), layout="constrained", width_ratios=[3, 2])
+fantope.plotting.plot_cardinality(curve, ax=left)
+fantope.plotting.LoadingsDisplay.from_solution(ten, ax=right)
 plt.show()

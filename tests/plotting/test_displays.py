@@ -38,6 +38,7 @@ def displays(pca, solution, chosen):
     yield plotting.ConvergenceDisplay.from_estimator(pca)
     yield plotting.ConvergenceDisplay.from_solution(solution, tol=1e-4)
     yield plotting.StabilityDisplay.from_estimator(pca, FRAME, n_subsamples=4)
+    yield plotting.CardinalityDisplay.from_covariance(fantope.covariance(FRAME), [2, 4])
     yield plotting.CrossValidationDisplay.from_estimator(chosen)
 
 

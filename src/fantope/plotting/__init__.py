@@ -11,6 +11,7 @@ from fantope.plotting.choice import plot_cross_validation, plot_scree, plot_stab
 from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
 from fantope.plotting.displays import (
     BiplotDisplay,
+    CardinalityDisplay,
     ConvergenceDisplay,
     CrossValidationDisplay,
     LeverageDisplay,
@@ -24,6 +25,7 @@ from fantope.plotting.solution import plot_convergence, plot_loadings, plot_proj
 
 __all__ = [
     "BiplotDisplay",
+    "CardinalityDisplay",
     "ConvergenceDisplay",
     "CrossValidationDisplay",
     "LeverageDisplay",

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from fantope.cardinality import BracketCurve, cardinality_bracket
 from fantope.path import Path
+from fantope.plotting.cardinality import plot_cardinality
 from fantope.plotting.choice import plot_cross_validation, plot_scree, plot_stability
 from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
 from fantope.plotting.path import plot_leverages
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BiplotDisplay",
+    "CardinalityDisplay",
     "ConvergenceDisplay",
     "CrossValidationDisplay",
     "LeverageDisplay",
@@ -274,6 +277,33 @@ class CrossValidationDisplay(Display):
     def from_estimator(cls, estimator: SparsePCACV, *, ax: Axes | None = None, **options: Any) -> Self:
         """Draw what a fitted estimator tried."""
         return cls(estimator.cross_validation_).plot(ax=ax, **options)
+
+
+@dataclass
+class CardinalityDisplay(Display):
+    """What k variables explain, between what is attained and a bound; drawn by :func:`plot_cardinality`.
+
+    Examples
+    --------
+    >>> import fantope
+    >>> sim = fantope.simulate(100, 30, sizes=(5, 4))
+    >>> display = fantope.plotting.CardinalityDisplay.from_covariance(sim.Z.T @ sim.Z / 100, [1, 3, 5])
+    >>> len(display.curve)
+    3
+    """
+
+    curve: BracketCurve
+
+    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
+        return plot_cardinality(self.curve, ax=ax, **options)
+
+    @classmethod
+    def from_covariance(
+        cls, S: Any, k: Any = None, n_components: int = 1, *, ax: Axes | None = None, **options: Any
+    ) -> Self:
+        """Draw the brackets of several k; ``options`` are those of :func:`fantope.cardinality_bracket`."""
+        curve: Any = cardinality_bracket(S, k, n_components, **options)
+        return cls(curve).plot(ax=ax)
 
 
 def _names(given: Sequence[str] | None, known: Sequence[str] | None) -> Sequence[str] | None:
