@@ -103,8 +103,9 @@ class Dual:
         require(min(r.min(), c.min()) >= 0, "U does not know all variables of a part")
         one, other, U = (a >= 0)[:, None], b >= 0, np.clip(block, -w, w)
         if len(self.U):
-            both = np.where(one, self.U[a][:, c], 0.0) + np.where(other, self.U[b][:, r].T, 0.0)
-            U = np.where(one | other, both / (1.0 + (one & other)), U)
+            x, y = self.U[a][:, c], self.U[b][:, r].T
+            require((np.abs(x - y) <= 1e-8 * max(self.alpha, np.abs(U).max()))[one & other].all(), "U is not symmetric")
+            U = np.where(one | other, (np.where(one, x, 0.0) + np.where(other, y, 0.0)) / (1.0 + (one & other)), U)
         if not self.free:
             U = np.where(rows[:, None] == cols, w, U)
             require((np.abs(U) <= w * (1 + 8 * UNIT)).all(), "U leaves the box |U_ij| ≤ w_ij, or is no number")
@@ -187,17 +188,16 @@ def upper_bound(S, dual, X, d, claim, exact):
     alone = (S.diagonal * (1 + S.error) - limits)[every[sizes[labels] == 1]]
     values = np.sort(np.concatenate([alone, *(theta for _, theta, _ in parts)]))[::-1][:d]
     tau, off = values[-1], 0.0 if exact else 4 * S.error * (S.sigma[every] ** 2).sum()
-    eta = max(1e-15 * max(sizes) * np.abs(values).max(), (claim - values.sum()) / (4 * d) - off)
+    U = dual.point(S, every, every)[0] if dual.free else np.zeros(1)
+    cost = power(U - np.clip(U, -dual.alpha, dual.alpha), dual.q) / (4 * dual.kappa) if dual.free else 0.0
+    eta = max(1e-15 * max(sizes) * np.abs(values).max(), (claim - cost - values.sum()) / (4 * d) - off)
     for show in 20 * [exact_shortfall if exact else shortfall]:
         found = [show(S, dual, rows, tau + eta, np.maximum(theta - tau, 0.0), V) for rows, theta, V in parts]
         if None not in found: break
         eta *= 4
     require(None not in found, "no bound can be shown")
-    terms = [d * (tau + eta + max(found, default=0.0) + off), np.maximum(alone - tau, 0.0).sum()]
+    terms = [cost, d * (tau + eta + max(found, default=0.0) + off), np.maximum(alone - tau, 0.0).sum()]
     terms += [(np.maximum(theta - tau, 0.0) * (V**2).sum(axis=1)).sum() for _, theta, V in parts]
-    if dual.free:
-        U = dual.point(S, every, every)[0]
-        terms.append(power(U - np.clip(U, -dual.alpha, dual.alpha), dual.q) / (4 * dual.kappa))
     return float(sum(terms) + 4 * (S.size + d) * UNIT * np.abs(terms).sum())
 
 def check(out, data=None, exact=False):

@@ -1,6 +1,5 @@
 """certificate.json, and the program that checks it without fantope: what holds, and that nothing else passes."""
 
-import importlib.util
 import json
 import shutil
 import subprocess
@@ -12,22 +11,12 @@ import pandas as pd
 import pytest
 
 import fantope
+from checking import PROGRAM, checker, reseal
 from fantope.cli import main
 from fantope.io.certificates import digest, write_sealed
 from fantope.io.fingerprint import checksum
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = ROOT / "checker" / "fantope_check.py"
-
-
-def load_checker():
-    spec = importlib.util.spec_from_file_location("fantope_check", PROGRAM)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-checker = load_checker()
 
 
 def write_inputs(folder):
@@ -82,17 +71,6 @@ def copy(made, tmp_path):
 def verdicts(folder, name, *options):
     """Return the exit codes of the checker and of `fantope verify`."""
     return checker.main([str(folder / name), *options]), main(["verify", str(folder / name), "--quiet"])
-
-
-def reseal(folder):
-    """Make all checksums those of the files, as somebody would who knows the format."""
-    certificate, run = (json.loads((folder / name).read_text()) for name in ("certificate.json", "run.json"))
-    for claim in certificate["solutions"]:
-        for name in ("X", "U"):
-            claim[name]["sha256"] = checksum(folder / claim["folder"] / claim[name]["file"])
-    write_sealed(folder / "certificate.json", certificate)
-    run["files"] = {name: checksum(folder / name) for name in run["files"] if (folder / name).exists()}
-    write_sealed(folder / "run.json", run)
 
 
 def edit(folder, change, *, names=("certificate.json", "run.json"), sealed=True):
@@ -250,3 +228,50 @@ def test_what_cannot_be_read_is_no_verdict(copy, capsys):
     assert checker.main([str(copy / "path")]) == 2
     (copy / "pca" / "certificate.json").write_text("{" * 100_000)
     assert checker.main([str(copy / "pca")]) == 2
+
+
+@pytest.fixture(scope="module")
+def streamed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("streams")
+    np.save(folder / "rows.npy", fantope.simulate(12, 8, sizes=(3, 2)).Z)
+    for name, scale in (("stream", 1.0), ("large", 1e12)):
+        np.save(folder / "rows.npy", scale * fantope.simulate(12, 8, sizes=(3, 2)).Z)
+        options = ["-d", "2", "-a", str(0.3 * scale**2), "--algorithm", "online-p", "-o", str(folder / name), "--quiet"]
+        assert main(["stream", str(folder / "rows.npy"), *options]) == 0
+    return folder
+
+
+@pytest.mark.parametrize("name", ["stream", "large"])
+def test_the_estimate_of_online_p_can_be_checked(name, streamed, capsys):
+    assert verdicts(streamed, name) == (0, 0) and verdicts(streamed, name, "--exact") == (0, 0)
+    assert "alpha = 0.3, d = 2" in capsys.readouterr().out
+    with pytest.raises(ValueError, match=r"fantope\.load"):
+        fantope.io.read_result(streamed / name)
+    assert fantope.load(streamed / name / "state.fantope").n_samples_seen_ == 12
+
+
+@pytest.mark.parametrize("change", ["bound", "objective", "t", "U", "S", "X"])
+def test_a_spoilt_stream_is_refused_even_with_new_checksums(change, streamed, tmp_path):
+    out = tmp_path / "stream"
+    shutil.copytree(streamed / "stream", out)
+    if change in ("bound", "objective", "t"):
+
+        def edited(record):
+            claim = record["solutions"][0]
+            if change == "t":
+                claim["penalty"]["t"] *= 2
+            else:
+                claim["dual_bound" if change == "bound" else change] *= 1.0 - 1e-3 if change == "bound" else 1.001
+                claim["gap"] = max(0.0, 1.0 - claim["objective"] / claim["dual_bound"])
+
+        edit(out, edited)
+    elif change == "S":
+        np.save(out / "matrix.npy", 1.01 * np.load(out / "matrix.npy"))
+        edit(out, lambda record: record.get("input", {}).update(sha256=checksum(out / "matrix.npy")))
+    else:
+        file, name = {"U": ("certificate.npz", "half"), "X": ("solver.npz", "vectors")}[change]
+        with np.load(out / file) as stored:
+            array = stored[name]
+        rewrite(out / file, **{name: array * (1.0 + 1e-2)})
+        reseal(out)
+    assert verdicts(tmp_path, "stream") == (1, 1)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from checking import checker
 from coexpression_example import SCRIPT, expression, labels, two_groups
 from fantope.cli import main
 
@@ -126,6 +127,11 @@ class TestOutputs:
         assert record["command_line"].startswith(f"fantope coexpress {whole / 'expression.tsv'} --groups")
         assert record["command_line"].replace("fantope coexpress ", "") in report.replace("&#x27;", "'")
         assert not (whole / "out.cache").exists()
+
+    def test_a_program_without_fantope_can_check_it(self, whole):
+        assert checker.main([str(whole / "out"), str(whole / "expression.tsv")]) == 0
+        assert checker.main([str(whole / "out"), str(whole / "samples.csv")]) == 1
+        assert checker.main([str(whole / "out"), "--exact"]) == 0
 
     def test_verify_holds_and_notices_changes(self, whole, capsys):
         assert main(["verify", str(whole / "out"), "--json"]) == 0

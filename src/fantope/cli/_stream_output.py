@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from fantope.atomic import write_whole
 
+COMMAND = "fantope stream"
+
 if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
 
@@ -36,10 +38,14 @@ def write_snapshot(folder: Path, estimator: OnlineSparsePCA) -> None:
 
 
 def write_result(folder: Path, estimator: OnlineSparsePCA, summary: dict[str, Any]) -> None:
-    """Write components.csv, summary.json and state.fantope, which `fantope.load` opens."""
+    """Write components.csv, summary.json, state.fantope, which `fantope.load` opens, and Online-P's certificate."""
     write_components(folder / "components.csv", estimator)
     write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
     estimator.save(folder / "state.fantope")
+    if estimator.algorithm == "online-p":
+        from fantope.io.online_certificate import write_online_certificate
+
+        write_online_certificate(folder, estimator._stream.learner, COMMAND)  # type: ignore[arg-type]
 
 
 def describe(estimator: OnlineSparsePCA, bad_rows: int) -> dict[str, Any]:

@@ -13,12 +13,10 @@ import click
 
 from fantope.cli._rows import Unreadable
 from fantope.cli._stream_options import stream_options, take_options
-from fantope.cli._stream_output import describe, write_result
+from fantope.cli._stream_output import COMMAND, describe, write_result
 from fantope.cli._stream_run import BadRow, Run
 from fantope.cli.console import ALARM, BAD_INPUT, INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
 from fantope.io.folder import result_folder
-
-COMMAND = "fantope stream"
 
 
 @click.command()

@@ -41,7 +41,7 @@ from fantope.problem.dual import LiftedDual
 from fantope.solvers import Solution
 from fantope.typing import AnyArray
 
-COMMANDS = ("fantope fit", "fantope path")
+COMMANDS, STREAM = ("fantope fit", "fantope path"), "fantope stream"
 WRITERS = "`fantope fit`, `path` or `coexpress`"
 NEEDED = {".tsv", ".npz"}  # endings of the files without which a result is not read back; figures may be edited
 BROKEN = (*BROKEN_ARCHIVE, OSError, IndexError)
@@ -146,10 +146,15 @@ def write_record(
         "parameters": parameters,
         **rest,
         "solutions": solutions,
-        "files": {name: checksum(folder / name) for name in _content(folder)},
+        "files": content_checksums(folder),
     }
     write_sealed(folder / RECORD, record)
     return record
+
+
+def content_checksums(folder: Path) -> dict[str, str]:
+    """Return the checksum of every file of a result but its record."""
+    return {name: checksum(folder / name) for name in _content(folder)}
 
 
 def _content(folder: Path) -> list[str]:
@@ -179,6 +184,8 @@ def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | N
     """
     folder = Path(folder)
     run = read_record(folder)
+    if run.command == STREAM:
+        raise FileError(folder, "was written by `fantope stream`", remedy="open its state.fantope with fantope.load")
     inputs = read_inputs(folder, run, None if data is None else Path(data))
     failures = changed_files(folder, run, NEEDED) + inputs.failures
     if failures:
@@ -204,7 +211,8 @@ def read_record(folder: Path) -> Run:
         command = record["command"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FileError(file, "is missing or damaged", remedy=remedy) from None
-    if command not in COMMANDS and _application(command) is None:
+    certified = command in COMMANDS or (command == STREAM and "solutions" in record)
+    if not certified and _application(command) is None:
         raise FileError(folder, f"was written by `{command}`, not by {WRITERS}")
     try:
         return _run(record)
@@ -328,8 +336,9 @@ def load_dual(folder: Path, S: Covariance) -> LiftedDual:
     CertificateError
         If the file is missing, damaged, or not about as many variables as S has.
     """
+    arrays = read_arrays(folder / CERTIFICATE)
     try:
-        return unpack_dual(_arrays(folder / CERTIFICATE), S)
+        return unpack_dual(arrays, S)
     except BROKEN as error:
         raise CertificateError(f"{folder / CERTIFICATE} cannot be read ({error}).") from None
 
@@ -355,6 +364,20 @@ def load_solution(folder: Path, run: Run, recorded: dict[str, Any], S: Covarianc
         raise FileError(place, f"cannot be read ({error})", remedy=f"run `{run.command}` again") from None
     vars(solution)["projection"] = X  # as it was written, whichever BLAS multiplies the factors now
     return solution
+
+
+def read_arrays(file: Path) -> dict[str, AnyArray]:
+    """Return the arrays of an archive.
+
+    Raises
+    ------
+    CertificateError
+        If the file is missing or damaged.
+    """
+    try:
+        return _arrays(file)
+    except BROKEN as error:
+        raise CertificateError(f"{file} cannot be read ({error}).") from None
 
 
 def _arrays(file: Path) -> dict[str, AnyArray]:

@@ -9,8 +9,9 @@ import numpy as np
 from fantope.checkpoint import State
 from fantope.operators import Covariance
 from fantope.penalties import L1, Entrywise, Group, NonNegative, Penalty, Smooth, Structured, Trend, WeightedL1
+from fantope.problem.bounds import UNIT
 from fantope.problem.decomposition import pose
-from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual, ReducedDual, StructuredDual
+from fantope.problem.dual import DenseDual, ExtendedDual, LiftedDual, StructuredDual
 from fantope.problem.projection import Factors
 from fantope.solvers import Record, Solution, Status
 from fantope.solvers.result import Step
@@ -132,7 +133,19 @@ def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
         own = tuple(np.asarray(parts[name], dtype=np.float64) for name in sorted(parts) if name.startswith("part"))
         return LiftedDual(posed.S, posed.own, labels, position, StructuredDual(own, posed.own))
     reduced = _reduced(parts, posed.own.restrict(kept), len(kept))
+    if isinstance(posed.own, L1 | WeightedL1):
+        _check_box(reduced, labels[kept])
     return LiftedDual(posed.S, posed.own, labels, position, reduced)
+
+
+def _check_box(dual: DenseDual | ExtendedDual, labels: IntArray) -> None:
+    """Refuse a U outside the box: what was written is inside, and clipping would hide that it was changed."""
+    every = np.arange(len(labels))
+    rows = dual.active if isinstance(dual, ExtendedDual) else every
+    inside = np.abs(dual.U) <= (1.0 + 8.0 * UNIT) * np.asarray(dual.penalty.limits(rows, every))
+    inside |= (labels[rows][:, None] != labels) | (rows[:, None] == every)  # where a rule says what U is
+    if not inside.all():
+        raise ValueError("U leaves the box of the penalty, or holds what is no number")
 
 
 def _entrywise(parts: State, size: int) -> Entrywise:
@@ -152,7 +165,7 @@ def _check_indices(indices: IntArray, size: int, *, distinct: bool = True) -> No
         raise ValueError("indices not ascending")
 
 
-def _reduced(parts: State, penalty: Entrywise, m: int) -> ReducedDual:
+def _reduced(parts: State, penalty: Entrywise, m: int) -> DenseDual | ExtendedDual:
     """Return the dual point of the reduced problem, over the kept variables."""
     if "half" in parts:
         U = np.zeros((m, m))

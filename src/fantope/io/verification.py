@@ -12,6 +12,7 @@ from typing import Any
 from fantope.events import Event, Listener, ignore
 from fantope.io.certificates import contradictions, unfounded_status
 from fantope.io.results import (
+    STREAM,
     Run,
     changed_files,
     load_dual,
@@ -97,10 +98,15 @@ def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, An
     """Recompute one bracket and compare it with the one reported."""
     reported = Certificate(recorded["objective"], recorded["dual_bound"])
     try:
-        X, dual = load_projection(folder / recorded["folder"]), load_dual(folder / recorded["folder"], S)
-        if dual.alpha != recorded["alpha"]:
-            raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
-        found, failure = verify_reported(dual.S, X, dual, run.n_components, reported)
+        if run.command == STREAM:
+            from fantope.io.online_certificate import verify_online  # with the learners: only where it is needed
+
+            found, failure = verify_online(folder, S, run.n_components, recorded, reported)
+        else:
+            X, dual = load_projection(folder / recorded["folder"]), load_dual(folder / recorded["folder"], S)
+            if dual.alpha != recorded["alpha"]:
+                raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
+            found, failure = verify_reported(dual.S, X, dual, run.n_components, reported)
     except CertificateError as error:
         return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
     if not failure and not abs(recorded["gap"] - reported.gap) <= 1e-9:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,10 @@ from fantope.online.base import State
 from fantope.online.leader import Leader
 from fantope.online.saved import saved_array, saved_count, saved_number
 from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
+from fantope.problem.certificate import Certificate, certify
+from fantope.problem.dual import PenalisedDual
 from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
 from fantope.solvers.result import Status
 from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
 from fantope.typing import Array
@@ -45,6 +49,33 @@ class SubproblemRecord:
     def met(self) -> bool:
         """Whether the tolerance was met."""
         return self.gap <= self.tolerance
+
+
+@dataclass(frozen=True)
+class CertifiedEstimate:
+    """X_t, and a proof of how good it is.
+
+    Attributes
+    ----------
+    problem : Problem
+        The subproblem, in the unit of the learner.
+    X : Factors
+    dual : PenalisedDual
+    certificate : Certificate
+    tolerance : float
+        What the width of the bracket should be at most.
+    """
+
+    problem: Problem
+    X: Factors
+    dual: PenalisedDual
+    certificate: Certificate
+    tolerance: float
+
+    @property
+    def met(self) -> bool:
+        """Whether it is."""
+        return self.certificate.dual_bound - self.certificate.objective <= self.tolerance
 
 
 def theorem_tolerance(penalty: L1SquaredLr) -> float:
@@ -105,17 +136,13 @@ class OnlineP(Leader):
     def _solve(self, z: Array) -> None:
         if float(self.S.trace()) <= 0.0:
             return  # nothing has varied yet, every X is as good
-        # Above the largest |S_ij| X is diagonal, and a larger penalty changes nothing but digits that would be lost.
-        alpha = min(self.penalty, 2.0 * float(self.S.diagonal().max()))
-        penalty = L1SquaredLr(alpha, self.count.effective, conjugate_exponent(self.n_features))
-        problem = Problem(self.S, self.n_components, penalty)
+        problem, tolerance = self._subproblem()
         if self.warm is None:
             self.warm = Warm.cold(problem)
         # The sample draws X towards itself, the more the fewer there are.
         share = self.count.effective**-1.5
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
-        tolerance = self.loosen * theorem_tolerance(penalty)
         solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule)
         run, self.warm = solve_warm(solver, problem, self.max_iter)
         assert run.X is not None
@@ -123,6 +150,27 @@ class OnlineP(Leader):
         gap, asked = (value * self.unit * self.unit for value in (run.dual_bound - run.objective, tolerance))
         self.records.append(SubproblemRecord(self.n_samples, gap, asked, run.n_iter))
         self.n_unmet += run.status is not Status.SOLVED
+
+    def _subproblem(self) -> tuple[Problem, float]:
+        """Return what X_t maximises, and the gap that is allowed."""
+        # Above the largest |S_ij| X is diagonal, and a larger penalty changes nothing but digits that would be lost.
+        alpha = min(self.penalty, 2.0 * float(self.S.diagonal().max()))
+        penalty = L1SquaredLr(alpha, self.count.effective, conjugate_exponent(self.n_features))
+        return Problem(self.S, self.n_components, penalty), self.loosen * theorem_tolerance(penalty)
+
+    def certified(self) -> CertifiedEstimate:
+        """Return X_t with a dual point, from a solve of its subproblem that starts where the last one ended."""
+        problem, tolerance = self._subproblem()
+        warm = Warm.cold(problem) if self.warm is None else deepcopy(self.warm)
+        expected = np.maximum(warm.Y.diagonal(), 0.0)
+        with one_blas_thread():
+            run, _ = solve_warm(ScaledSplitting(warm, expected, tolerance, self.schedule), problem, self.max_iter)
+            dual = run.dual
+            if not isinstance(dual, PenalisedDual):  # none was found in time; clipping S always gives one
+                dual = PenalisedDual(self.S - np.clip(self.S, -problem.alpha, problem.alpha), 0.0)
+            X = self.estimate()
+            bracket = certify(problem, X, dual, 0.0, tolerance)
+        return CertifiedEstimate(problem, X, dual, bracket, tolerance)
 
     def _change_unit(self, change: float) -> None:
         """Begin afresh: in another unit the mirror term has another weight."""
