@@ -13,7 +13,8 @@ TEST_ENV := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM
 setup: $(STAMP)
 
 # The lock holds the build backend too, so nothing unpinned is fetched when fantope itself is built.
-$(STAMP): requirements/lock.txt pyproject.toml
+# The version stands in __init__.py; what is installed has to have the same.
+$(STAMP): requirements/lock.txt pyproject.toml src/fantope/__init__.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fantope needs Python 3.11 or newer: make PYTHON=python3.11")'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the pinned requirements into $(VENV) (a few minutes the first time) ..."
