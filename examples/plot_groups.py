@@ -1,30 +1,35 @@
 """
-Groups of variables, and parts that add up
-==========================================
+Whole sectors, and parts that add up
+====================================
 
-``Group`` takes whole groups in or leaves them out: all levels of a factor, all probes of a gene. ``NonNegative`` asks
-for loadings that add up and never cancel.
+Returns of stocks in eight sectors, made up here; three sectors have a factor of their own, and one of them is hedged by
+some of its stocks, which go the other way. The ℓ₁ norm picks stocks, ``Group`` whole sectors, and
+``NonNegative`` never combines stocks that cancel: those that go the other way become a part of their own.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 import fantope
-from fantope.penalties import Group, NonNegative
+from fantope.penalties import L1, Group, NonNegative
 
-sim = fantope.simulate(80, 40, sizes=(10, 10), random_state=2)
-S = sim.Z.T @ sim.Z / 80
-groups = np.arange(40) // 5  # eight groups of five; the first four carry the signal
+SECTORS, EACH = 8, 6
+sector = np.repeat([f"sector {k + 1}" for k in range(SECTORS)], EACH)
+rng = np.random.default_rng(1)
+returns = rng.standard_normal((250, SECTORS * EACH))
+for k, size in enumerate((1.2, 0.9, 0.7)):
+    own = np.full(EACH, size) * rng.uniform(0.4, 1.2, EACH)
+    if k == 1:
+        own[-2:] *= -1.0
+    returns[:, k * EACH : (k + 1) * EACH] += np.outer(rng.standard_normal(250), own)
+S = np.corrcoef(returns, rowvar=False)
 
-fits = {
-    "ℓ₁": fantope.solve(S, 2, 0.3),
-    "groups": fantope.solve(S, 2, Group(0.3, groups)),
-    "non-negative": fantope.solve(S, 2, NonNegative(0.3)),
-}
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.4), layout="constrained")
-for ax, (name, sol) in zip(axes, fits.items(), strict=True):
-    touched = np.unique(groups[sol.support])
-    print(f"{name:13} {len(sol.support)} variables in groups {touched.tolist()}, gap {sol.gap:.0e}")
-    fantope.plotting.plot_projection(sol.projection, variables=range(25), ax=ax)
+figure, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
+penalties = {"ℓ₁": L1(0.2), "Group": Group(0.18, sector), "NonNegative": NonNegative(0.2)}
+for ax, (name, penalty) in zip(axes, penalties.items(), strict=True):
+    sol = fantope.solve(S, 3, penalty)
+    sizes = ", ".join(f"{(sector[sol.support] == label).sum()} of {label}" for label in np.unique(sector[sol.support]))
+    print(f"{name}: {sizes}; smallest entry of X {sol.projection.toarray().min():.2f}, gap {sol.gap:.1e}")
+    fantope.plotting.plot_projection(sol.projection, variables=range(4 * EACH), ax=ax)
     ax.set_title(name, loc="left")
 plt.show()

@@ -18,6 +18,8 @@ from fantope.intersection import (
     splitting,
 )
 from fantope.online import fantope_distance
+from fantope.penalties import Group, NonNegative, Smooth, Trend
+from problems import sample_covariance
 
 
 def symmetric(seed, p, scale):
@@ -122,3 +124,29 @@ def test_errors_say_what_is_missing():
     with pytest.raises(ValueError, match="needs an interior point"):
         Intersection(problem.objective, (bare,), Ball(1.0)).feasible(A)
     assert Intersection(problem.objective, (bare,), Ball(2.0), Interior(A, 1.0)).feasible(A) is not None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "penalty",
+    [
+        NonNegative(0.1),
+        Group(0.1, [[0, 3], [1, 2], [4, 5]]),
+        Group(0.1, [[0, 3], [1, 2], [4, 5]], l1_share=0.5),
+        Smooth(0.1, 0.3),
+        Trend(0.1),
+    ],
+    ids=repr,
+)
+def test_other_penalties_through_the_general_scheme(penalty):
+    S = sample_covariance(np.random.default_rng(0), 30, 6)
+    found = splitting(fps(S, 2, penalty, constants="interior"), np.eye(6) / 3, tol=1e-5, max_iter=3000)
+    sol = fantope.solve(S, 2, penalty, tol=1e-7)
+    assert found.converged
+    assert -found.objective == pytest.approx(sol.objective, abs=1e-4)
+    np.testing.assert_allclose(found.x, sol.projection.toarray(), atol=5e-3)
+
+
+def test_non_negative_needs_a_slater_point():
+    with pytest.raises(ValueError, match="constants must be 'interior' for NonNegative"):
+        fps(np.eye(4), 1, NonNegative(0.1))

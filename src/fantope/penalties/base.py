@@ -58,6 +58,10 @@ class Penalty(ABC):
         """Return the entries of X, over the rows given, at which the value is infinite, by default none."""
         return False
 
+    def together(self, used: AnyArray) -> AnyArray:
+        """Return which variables X uses if it uses at least these, by default the same: some come only together."""
+        return used
+
     @abstractmethod
     def clip(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> Array:
         """Move ``U``, the rows and columns given of a matrix, into the dual set, in place; return it."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from fantope.checks import check_nonnegative
 from fantope.penalties.structured import Parts, Structured
-from fantope.typing import Array, IntArray
+from fantope.typing import AnyArray, Array, IntArray
 
 BISECTIONS = 60  # of an interval for alpha: to the last bit or so
 
@@ -122,6 +122,10 @@ class Group(Structured):
     def outside(self, parts: Sequence[Array]) -> float:
         """Return the largest excess of a block's norm over its limit, what is in the box of the ℓ₁ norm left out."""
         return float((self._norms(self._soft(parts[0])) - self._limits).max())
+
+    def together(self, used: AnyArray) -> AnyArray:
+        """Return all variables of the groups in use, unless single ones may be left out."""
+        return used if self.l1_share else np.isin(self.codes, self.codes[used])
 
     def largest_alpha(self, S: Array) -> float:
         """Return the alpha from which on X is zero between groups; if there is one group only, from which U = S is."""

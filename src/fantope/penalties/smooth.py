@@ -101,6 +101,10 @@ class Smooth(Penalty):
         elif len(self._L) != size:
             raise ValueError(f"laplacian must have shape ({size}, {size}), as S has, got {self._L.shape}.")
 
+    def norm(self, size: int) -> float:
+        """Return a Lipschitz constant of Ω."""
+        return self.rho * float(np.linalg.norm(self.roughness(size))) + self.alpha * size
+
     def value(self, X: Array) -> float:
         """Return rho·⟨L, X⟩ + alpha‖X‖₁."""
         return self.rho * float(np.vdot(self.roughness(len(X)), X)) + self.alpha * float(np.abs(X).sum())

@@ -48,6 +48,10 @@ class Structured(Penalty):
     def outside(self, parts: Sequence[Array]) -> float:
         """Return by how much parts leave those dual sets: 0 or less inside."""
 
+    def norm(self, size: int) -> float:
+        """Return a Lipschitz constant of Ω where it is finite: by default that of alpha times the ℓ₁ norm."""
+        return self.alpha * size
+
     @abstractmethod
     def largest_alpha(self, S: Array) -> float:
         """Return where an automatic grid of alphas begins."""

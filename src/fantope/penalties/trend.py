@@ -159,6 +159,11 @@ class Trend(Structured):
         """Return how far an entry of ``U`` is from that of the nearest point of the dual set."""
         return float(np.abs(U - self._nearest(U)).max())
 
+    def norm(self, size: int) -> float:
+        """Return a Lipschitz constant of Ω: ‖DX‖₁ ≤ √(size·rows)·‖D‖₂·‖X‖_F."""
+        D = self._over(size)
+        return self.alpha * (float(np.sqrt(len(D) * size) * np.linalg.norm(D, 2)) + self.l1 * size)
+
     def largest_alpha(self, S: Array) -> float:
         """Return the alpha from which on every component of d ≤ order has a single trend.
 

@@ -255,8 +255,9 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
     """
     assert run.X is not None
     leverage = run.X.weights @ run.X.vectors**2
+    own = problem.penalty.restrict(run.X.rows)
     for threshold in LEVERAGES:
-        rows = leverage > threshold
+        rows = own.together(leverage > threshold)
         if rows.all():
             return
         V = run.X.vectors[:, rows]

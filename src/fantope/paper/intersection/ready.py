@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import scipy.linalg
+from scipy.optimize import brentq
 
 from fantope.errors import require
 from fantope.paper.intersection.problem import (
@@ -17,6 +18,7 @@ from fantope.paper.intersection.problem import (
     ProjectionSet,
     slater_weights,
 )
+from fantope.penalties import L1, Entrywise, NonNegative, Penalty, Smooth, Structured
 from fantope.typing import Array
 
 
@@ -62,17 +64,21 @@ def smallest_at_least(bound: float, weight: float) -> LevelSet:
 
 
 def fps(
-    S: Array, n_components: int, alpha: float, *, constants: Literal["paper", "interior"] = "paper"
+    S: Array,
+    n_components: int,
+    alpha: float | Entrywise | Smooth | Structured,
+    *,
+    constants: Literal["paper", "interior"] = "paper",
 ) -> Intersection:
-    """Return sparse PCA as in section 3.3: −⟨S, X⟩ + alpha‖X‖₁ over tr X = d, θ₁ ≤ 1, θ_p ≥ 0.
+    """Return sparse PCA as in section 3.3: −⟨S, X⟩ + Ω(X) over tr X = d, θ₁ ≤ 1, θ_p ≥ 0.
 
     Parameters
     ----------
     S : (p, p) array
     n_components : int
         d, 1 ≤ d < p.
-    alpha : float
-        λ.
+    alpha : float or penalty
+        λ of Ω(X) = λ‖X‖₁, or Ω. What it forbids, X_ij < 0 say, is a set like the others.
     constants : "paper" or "interior"
         Weights of Corollary 1, proved for 3 ≤ d ≤ (p − 1)/2, or those of :func:`slater_weights` around (d/p)·I, which
         hold for every d.
@@ -91,6 +97,8 @@ def fps(
     ball = Ball(float(np.sqrt(d)))
     identity = np.eye(p)
     interior = Interior(d / p * identity, min(d / p, 1.0 - d / p))
+    if constants == "paper" and isinstance(alpha, NonNegative):
+        raise ValueError("constants must be 'interior' for NonNegative: Corollary 1 does not cover X ≥ 0.")
     if constants == "paper":
         weights = float(np.sqrt(p / (d + 1))), float(np.sqrt(p * d)), float(p)
     elif constants == "interior":
@@ -99,20 +107,27 @@ def fps(
     else:
         raise ValueError(f"constants must be 'paper' or 'interior', got {constants!r}.")
 
+    penalty = (alpha if isinstance(alpha, Penalty) else L1(alpha)).restrict(np.arange(p))
+    signed = isinstance(penalty, NonNegative)
+    finite = L1(penalty.alpha) if signed else penalty
+
     def value(X: Array) -> float:
-        return float(alpha * np.abs(X).sum() - np.vdot(S, X))
+        return finite.value(X) - float(np.vdot(S, X))
 
     def prox(X: Array, t: float) -> Array:
-        shifted = X + t * S
-        return np.asarray(np.sign(shifted) * np.maximum(np.abs(shifted) - t * alpha, 0.0))
+        return finite.prox(X + t * S, t)
 
     def set_trace(X: Array) -> Array:
-        return np.asarray(X + (d - X.trace()) / p * identity)
+        if not signed:
+            return np.asarray(X + (d - X.trace()) / p * identity)
+        diagonal = X.diagonal()
+        shift = brentq(lambda t: float(np.maximum(diagonal - t, 0.0).sum()) - d, diagonal.min() - d, diagonal.max())
+        return np.where(identity > 0.0, np.maximum(X - shift, 0.0), np.maximum(X, 0.0))
 
     return Intersection(
-        Objective(value, prox, float(np.linalg.norm(S)) + alpha * p),
+        Objective(value, prox, float(np.linalg.norm(S)) + finite.norm(p)),
         (
-            ProjectionSet(f"trace = {d}", set_trace, weights[0]),
+            ProjectionSet(f"trace = {d}" + (", entries ≥ 0" if signed else ""), set_trace, weights[0]),
             largest_at_most(1.0, weights[1]),
             smallest_at_least(0.0, weights[2]),
         ),
