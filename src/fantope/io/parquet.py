@@ -25,16 +25,20 @@ def read_parquet(path: Path, reading: Reading) -> Content:
 def _table(path: Path, file: Any, arrow: Any) -> Content:
     schema = file.schema_arrow
     names = [str(name) for name in schema.names]
-    index = _index(schema, names, arrow)
-    columns = [j for j in range(len(names)) if j != index and not _is_index(schema, names[j])]
+    types = schema.types  # asked for once: each of these walks through all columns
+    stored = {name for name in (schema.pandas_metadata or {}).get("index_columns", []) if isinstance(name, str)}
+    index = next((j for j, name in enumerate(names) if name in stored), None)
+    if index is None and types and (arrow.types.is_string(types[0]) or arrow.types.is_large_string(types[0])):
+        index = 0
+    columns = [j for j, name in enumerate(names) if j != index and name not in stored]
     for j in columns:
-        if not _is_numeric(schema.types[j], arrow):
+        if not _is_numeric(types[j], arrow):
             raise FileError(
                 path,
-                f"column {names[j]!r} holds {schema.types[j]}, not numbers",
+                f"column {names[j]!r} holds {types[j]}, not numbers",
                 remedy="leave it out, or encode it as numbers",
             )
-    single = all(str(schema.types[j]) in ("float", "halffloat") for j in columns)
+    single = all(str(types[j]) in ("float", "halffloat") for j in columns)
     values: AnyArray = np.empty((file.metadata.num_rows, len(columns)), dtype=np.float32 if single else np.float64)
     row_names: list[str] = []
     filled = 0
@@ -46,20 +50,6 @@ def _table(path: Path, file: Any, arrow: Any) -> Content:
             row_names.extend(str(name) for name in batch.column(index).to_pylist())
         filled = stop
     return Content(values, None if index is None else row_names, [names[j] for j in columns])
-
-
-def _is_index(schema: Any, name: str) -> bool:
-    stored = (schema.pandas_metadata or {}).get("index_columns", [])
-    return name in [column for column in stored if isinstance(column, str)]
-
-
-def _index(schema: Any, names: list[str], arrow: Any) -> int | None:
-    """Return the column that names the rows, if there is one."""
-    for j, name in enumerate(names):
-        if _is_index(schema, name):
-            return j
-    text = names and (arrow.types.is_string(schema.types[0]) or arrow.types.is_large_string(schema.types[0]))
-    return 0 if text else None
 
 
 def _is_numeric(kind: Any, arrow: Any) -> bool:
