@@ -55,7 +55,14 @@ class Walk:
         self._starts: list[Solution] = []  # of concave penalties: ℓ₁ solutions
         self._scan: tuple[float, ThresholdGraph | None] | None = None
 
-    def solve(self, alpha: float, *, ahead: float, callback: Callable[[Record], object] | None = None) -> Solution:
+    def solve(
+        self,
+        alpha: float,
+        *,
+        ahead: float,
+        tol: float | None = None,
+        callback: Callable[[Record], object] | None = None,
+    ) -> Solution:
         """Return the solution at ``alpha``, started from the one nearest to it, and keep it.
 
         Ctrl-C and a lack of memory are raised as what they are.
@@ -65,16 +72,18 @@ class Walk:
         alpha : float
         ahead : float
             At most alpha: if the data have to be scanned, the scan serves every penalty from here on.
+        tol : float, optional
+            In place of the walk's own.
         callback : callable, optional
             Called with each :class:`Record`.
         """
-        graph = self._graph(alpha, ahead)
+        tol, graph = self.tol if tol is None else tol, self._graph(alpha, ahead)
 
         def convex(posed: Posed, init: Solution | None) -> Solution:
             own = posed.own
             labels = component_labels(posed.S, own, graph) if isinstance(own, Entrywise) else None
             parts = decompose(self.S, self.n_components, posed.penalty, labels, posed)
-            return solve_parts(self.S, parts, self.solver, self.tol, self.max_iter, init=init, callback=callback)
+            return solve_parts(self.S, parts, self.solver, tol, self.max_iter, init=init, callback=callback)
 
         def step(penalty: Entrywise, init: Solution | None) -> Solution:
             """Begin with the nearest of the ℓ₁ solutions, and keep the one found; steps go on from the last X."""

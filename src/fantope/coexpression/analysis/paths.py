@@ -1,8 +1,8 @@
-"""Solution paths of all groups over common alphas, certified over all genes, no further than they can be of use."""
+"""The solution path of a group, certified over all genes, no further than it can be of use."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from fantope.events import Event, Listener
 from fantope.io.fingerprint import code_fingerprint, fingerprint
 from fantope.io.solutions import pack, unpack
 from fantope.operators import DataCovariance
-from fantope.path import Path
 from fantope.path.walk import Walk
 from fantope.solvers import Solution
+from fantope.solvers.result import Record
 from fantope.typing import Array
 
 AHEAD = 8  # alphas that one scan of the data serves: fewer scans against longer ones for penalties never reached
@@ -27,63 +27,54 @@ class GroupPath:
     """
 
     def __init__(
-        self,
-        S: DataCovariance,
-        data: Array,
-        n_components: int,
-        alphas: Sequence[float],
-        tol: float,
-        store: Store | None = None,
+        self, S: DataCovariance, data: Array, n_components: int, alphas: Sequence[float], store: Store | None = None
     ) -> None:
-        self.alphas = alphas
-        self._walk = Walk(S, n_components, tol)
+        self.S, self.alphas, self.n_samples = S, alphas, len(data)
+        self._walk = Walk(S, n_components, 1.0)
+        self._tols: list[float] = []  # of all solves so far: each starts from the one before it
         self._store = store
         if store is not None:
-            self._key = fingerprint(data, n_components, tol, code_fingerprint(__name__))
+            self._key = fingerprint(data, n_components, code_fingerprint(__name__))
 
     @property
     def solutions(self) -> list[Solution]:
         """Those so far."""
         return self._walk.solutions
 
-    def advance(self) -> Solution:
-        """Solve for the next alpha."""
+    def advance(self, tol: float, callback: Callable[[Record], object] | None = None) -> Solution:
+        """Solve for the next alpha to a relative gap."""
         number = len(self.solutions)
         alpha, ahead = self.alphas[number], self.alphas[min(number + AHEAD, len(self.alphas)) - 1]
-        if self._store is None:
-            return self._walk.solve(alpha, ahead=ahead)
-        # With all alphas so far: a solution starts from the one before it.
-        key = f"solution-{fingerprint(self._key, self.alphas[: number + 1])}-{alpha:.10g}"
-        found = kept(self._store, key, lambda state: unpack(state, self._walk.S))
-        if found is not None:
-            self.solutions.append(found)
-        else:
-            self._store.put(key, pack(self._walk.solve(alpha, ahead=ahead)))
+        return self._kept(number, tol, lambda: self._walk.solve(alpha, ahead=ahead, tol=tol, callback=callback))
+
+    def refine(self, tol: float, callback: Callable[[Record], object] | None = None) -> Solution:
+        """Solve again for the last alpha, to a smaller gap."""
+        last = self.solutions[-1]
+        if last.gap > tol:
+            number = len(self.solutions) - 1
+            self._kept(number, tol, lambda: self._walk.solve(last.alpha, ahead=last.alpha, tol=tol, callback=callback))
+            del self.solutions[-2]  # which the walk has started from
         return self.solutions[-1]
 
-
-def solve_groups(paths: Mapping[str, GroupPath], max_genes: int, progress: Listener) -> dict[str, Path]:
-    """Solve all groups alpha by alpha, down to the first alpha at which some group uses more than ``max_genes``.
-
-    No alpha below can be chosen, because sets grow as alpha falls, and those are the expensive ones.
-    """
-    alphas = next(iter(paths.values())).alphas
-    for k, alpha in enumerate(alphas):
-        largest = 0
-        for j, (name, path) in enumerate(paths.items(), start=1):
-            size = len(path.advance().support)
-            largest = max(largest, size)
-            done = k * len(paths) + j
-            progress(Event("path", done, len(alphas) * len(paths), name, f"alpha = {alpha:g}, {size} genes"))
-        if largest > max_genes:
-            break
-    return {name: Path(tuple(path.solutions)) for name, path in paths.items()}
+    def _kept(self, number: int, tol: float, solve: Callable[[], Solution]) -> Solution:
+        """Return the solution from the store, or solve and keep it."""
+        self._tols.append(tol)
+        if self._store is None:
+            return solve()
+        key = f"solution-{fingerprint(self._key, self.alphas[: number + 1], self._tols)}-{self.alphas[number]:.10g}"
+        found = kept(self._store, key, lambda state: unpack(state, self.S))
+        if found is None:
+            found = solve()
+            self._store.put(key, pack(found))
+        else:
+            self.solutions.append(found)
+        return found
 
 
-def first_of_size(path: GroupPath, size: int, progress: Listener) -> Solution:
+def first_of_size(path: GroupPath, size: int, tol: float, progress: Listener) -> Solution:
     """Return the first solution, by descending alpha, with at least ``size`` genes; the last one if there is none."""
     for k, alpha in enumerate(path.alphas, start=1):
-        genes = len(path.advance().support)
+        genes = len(path.advance(tol).support)
         progress(Event("discovery", k, len(path.alphas), "discovery half", f"alpha = {alpha:g}, {genes} genes"))
         if genes >= size:
             break

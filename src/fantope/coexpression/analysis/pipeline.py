@@ -11,25 +11,26 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from fantope.coexpression.analysis.choice import Choice, Rule, check_possible, check_rule, choose, group_alphas
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
 from fantope.coexpression.analysis.differential import compare
 from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared, Transform, prepare
 from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Discovery, match, split
 from fantope.coexpression.analysis.modules import Modules, check_n_modules, describe_modules, find_modules, loadings_of
-from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid, solve_groups
+from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import Store
 from fantope.errors import check_choice, renamed, require
 from fantope.events import Event, Listener, ignore
 from fantope.path import Path
-from fantope.selection.overlap import Overlap, check_limits, select_by_overlap
+from fantope.selection.overlap import check_limits
 from fantope.solvers import Solution
 from fantope.solvers.validation import check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
 # Parameters that are written down, beside those of the preparation.
-SOLVING = ("n_components", "alphas", "correlation", "min_genes", "max_genes", "n_modules", "permutations")
+SOLVING = ("n_components", "alphas", "match", "correlation", "min_genes", "max_genes", "n_modules", "permutations")
 LIMITS = {"min_variables": "min_genes", "max_variables": "max_genes"}
 
 
@@ -39,6 +40,7 @@ class Settings:
 
     n_components: int
     alphas: list[float]
+    match: str
     correlation: Correlation
     min_genes: int
     max_genes: int
@@ -49,9 +51,9 @@ class Settings:
     store: Store | None
     progress: Listener
 
-    def path(self, Z: Array, alphas: list[float], tol: float) -> GroupPath:
+    def path(self, Z: Array, alphas: list[float]) -> GroupPath:
         """Return the path of rewritten columns over some alphas, before its first step."""
-        return GroupPath(operator(Z), Z, self.n_components, alphas, tol, self.store)
+        return GroupPath(operator(Z), Z, self.n_components, alphas, self.store)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +75,10 @@ def analyse(
     *,
     n_components: int = 5,
     alphas: Any = None,
+    match: Rule = "auto",
     correlation: Correlation = "pearson",
-    min_genes: int = 50,
-    max_genes: int = 300,
+    min_genes: int | None = None,
+    max_genes: int | None = None,
     n_modules: int | None = None,
     labels: Mapping[str, pd.Series[Any]] | None = None,
     permutations: int = 1000,
@@ -98,12 +101,18 @@ def analyse(
         Group of each sample; by default all samples are one group.
     n_components : int, default 5
     alphas : sequence of float, optional
-        Penalties between 0 and 1, common to all groups. They are solved in descending order until some group uses more
-        than ``max_genes``. By default 0.99, 0.98, … 0.30.
+        Penalties between 0 and 1, those of the largest group. They are solved in descending order until some group uses
+        more than ``max_genes``. By default 0.99, 0.98, … 0.30.
+    match : {"auto", "paper", "noise", "size"}
+        Which alphas of different groups belong together. "paper": the same for all. "noise": a group of fewer samples
+        has larger chance correlations, and an alpha that is larger by as much (:func:`group_alphas`). "size": those at
+        which the groups use about as many genes. "auto" is "noise" where one group has more than 1.5 times the samples
+        of another, and "paper" otherwise.
     correlation : {"pearson", "spearman", "bicor"}
         "bicor" is the biweight midcorrelation.
-    min_genes, max_genes : int, default 50 and 300
-        Limits on the active set of every group at the chosen alpha.
+    min_genes, max_genes : int, optional
+        Limits on the active set of every group at the chosen alpha. By default 50 and 300, with fewer than 600 genes a
+        twelfth and a half of them.
     n_modules : int, optional
         In each group; by default chosen by silhouette.
     labels : dict of str to Series, optional
@@ -114,7 +123,8 @@ def analyse(
     transform, min_expressed, covariates, missing, mangled
         See :func:`fantope.coexpression.prepare`.
     tol : float, default 1e-3
-        Relative gap of every solution, certified over all genes.
+        Relative gap, certified over all genes, of every solution that may be chosen; 1e-2 is enough for those whose
+        sets are far too small.
     random_state : int, default 0
         Splits samples into halves, and permutes them.
     progress : callable, optional
@@ -143,8 +153,7 @@ def analyse(
     preparation: dict[str, Any] = {"transform": transform, "min_expressed": min_expressed}
     preparation |= {"covariates": covariates, "missing": missing, "mangled": mangled}
     prepared = prepare(expression, groups, **preparation)
-    with renamed(**LIMITS):
-        check_limits(min_genes, max_genes)
+    low, high = limits(min_genes, max_genes, prepared.expression.shape[1])
     for name, value in (("permutations", permutations), ("random_state", random_state)):
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
         require(whole, name, "be a whole number, 0 or larger", repr(value))
@@ -155,9 +164,10 @@ def analyse(
     settings = Settings(
         n_components=check_n_components(n_components, prepared.expression.shape[1]),
         alphas=grid(alphas),
+        match=check_rule(match, {str(name): int(n) for name, n in prepared.groups.value_counts().items()}),
         correlation=correlation,
-        min_genes=min_genes,
-        max_genes=max_genes,
+        min_genes=low,
+        max_genes=high,
         n_modules=None if n_modules is None else check_n_modules(n_modules),
         permutations=int(permutations),
         tol=check_tol(tol, prepared.expression.shape[1]),
@@ -178,7 +188,9 @@ def _analyse(
     genes = prepared.expression.columns
     tables = {name: prepared.expression[prepared.groups == name] for name in prepared.groups.unique()}
     columns = {name: rewrite(table.to_numpy(), settings.correlation) for name, table in tables.items()}
-    paths, selected = _select(columns, settings, notes)
+    choice = _choose(columns, settings)
+    paths, selected = choice.paths, choice.selected
+    notes += choice.notes
     groups = []
     for name, table in tables.items():
         solution = paths[name][selected.chosen]
@@ -194,6 +206,8 @@ def _analyse(
         settings.progress(Event("modules", len(results), len(tables), group.name, found))
     table = selected.to_frame()
     for name, path in paths.items():
+        if choice.rule != "paper":
+            table[f"alpha_{name}"] = path.alphas
         table[f"gap_{name}"] = path.gaps
     return Coexpression(
         gene_names=genes,
@@ -208,21 +222,30 @@ def _analyse(
     )
 
 
-def _select(columns: Mapping[str, Array], settings: Settings, notes: list[str]) -> tuple[dict[str, Path], Overlap]:
-    """Solve the paths and choose alpha."""
-    running = {name: settings.path(Z, settings.alphas, settings.tol) for name, Z in columns.items()}
-    paths = solve_groups(running, settings.max_genes, settings.progress)
-    alphas = settings.alphas[: len(next(iter(paths.values())))]
-    left = len(settings.alphas) - len(alphas)
-    if left:
-        notes.append(
-            f"Alphas below {alphas[-1]:g} ({left} of them) are not solved: some group has more than "
-            f"{settings.max_genes} genes there."
-        )
-    supports = {name: [solution.support for solution in path] for name, path in paths.items()}
-    limits = {"min_variables": settings.min_genes, "max_variables": settings.max_genes}
+def limits(low: int | None, high: int | None, n_genes: int) -> tuple[int, int]:
+    """Return the limits on the number of genes in use, and refuse those that ``n_genes`` genes cannot meet.
+
+    Examples
+    --------
+    >>> limits(None, None, 20_000), limits(None, None, 60), limits(10, None, 60)
+    ((50, 300), (5, 30), (10, 30))
+    """
+    high = min(300, max(n_genes // 2, low or 1)) if high is None else high
+    low = min(50, max(n_genes // 12, 1), high) if low is None else low
     with renamed(**LIMITS):
-        return paths, select_by_overlap(supports, alphas, **limits)
+        check_limits(low, high)
+    require(low <= n_genes, "min_genes", f"be at most {n_genes}, the number of genes", str(low))
+    return low, high
+
+
+def _choose(columns: Mapping[str, Array], settings: Settings) -> Choice:
+    """Solve the paths and choose the alphas."""
+    n_samples = {name: len(Z) for name, Z in columns.items()}
+    n_genes = next(iter(columns.values())).shape[1]
+    alphas = group_alphas(settings.alphas, n_samples, n_genes, settings.match)
+    paths = {name: settings.path(Z, alphas[name]) for name, Z in columns.items()}
+    check_possible(paths, settings.min_genes, settings.n_components)
+    return choose(paths, settings.match, settings.min_genes, settings.max_genes, settings.tol, settings.progress)
 
 
 def _modules(solution: Solution, n_modules: int | None) -> Modules:
@@ -304,8 +327,8 @@ def _discover(number: int, group: Group, settings: Settings) -> Discovery:
     discovery, test = split(len(X), np.random.default_rng((settings.random_state, 0, number)))
     # Half the samples have larger chance correlations, so that as many genes are in use at a larger alpha.
     larger = [alpha for alpha in grid(None) if alpha > settings.alphas[0]]
-    path = settings.path(rewrite(X[discovery], settings.correlation), larger + settings.alphas, TOL)
-    solution = first_of_size(path, int(ENOUGH * len(whole.support)), settings.progress)
+    path = settings.path(rewrite(X[discovery], settings.correlation), larger + settings.alphas)
+    solution = first_of_size(path, int(ENOUGH * len(whole.support)), TOL, settings.progress)
     modules = _modules(solution, len(group.modules.names))
     names, shares = match(solution.support, modules, whole.support, group.modules)
     design = None if group.design is None else group.design[test]

@@ -27,8 +27,9 @@ from fantope.io.folder import result_folder
 
 LARGE = 1000  # no logarithm of expression reaches it
 # Options that are parameters of the analysis by the same name.
-ANALYSIS = ("n_components", "correlation", "min_genes", "max_genes", "n_modules", "permutations", "transform",
+ANALYSIS = ("n_components", "match", "correlation", "min_genes", "max_genes", "n_modules", "permutations", "transform",
             "min_expressed", "tol", "random_state")  # fmt: skip
+FORETELL = 0.1  # of the work, from which on the time that is left can be told
 # From which share of the bar to which a stage takes it.
 PARTS = {"path": (0.0, 0.6), "discovery": (0.6, 0.7), "modules": (0.6, 0.6), "permutations": (0.7, 0.96)}
 
@@ -37,13 +38,19 @@ class Progress:
     """Turns events of the analysis into reports with a share done, of the most there can be to do."""
 
     def __init__(self, report: Callable[[float, str], None]) -> None:
-        self.report, self.done = report, 0.0
+        self.report, self.done, self.began = report, 0.0, time.monotonic()
 
     def __call__(self, event: Event) -> None:
         """Report an event; groups and pairs of groups begin each stage anew, but the bar does not go back."""
         start, stop = PARTS[event.stage]
-        self.done = max(self.done, start + event.share * (stop - start))
-        self.report(self.done, str(event))
+        self.done = max(self.done, start + event.share**2 * (stop - start))
+        passed = time.monotonic() - self.began
+        left = passed * (1.0 / self.done - 1.0) if self.done > FORETELL else 0.0
+        self.report(self.done, f"{event}{f', about {_minutes(left)} left' if left else ''}")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(round(seconds, -1), 10):.0f} s"
 
 
 def run(data: Path | None, target: Path, options: dict[str, Any], command: str, talk: Talk) -> int:

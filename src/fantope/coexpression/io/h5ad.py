@@ -43,7 +43,7 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
         obsm[f"X_spca_{name}"] = scaled @ weights
         obsm[f"eigengenes_{name}"] = group.eigengenes.reindex(whole.index).set_axis(obs.index)
     data = anndata.AnnData(whole.to_numpy(dtype=float), obs=obs, var=var, varm=varm, obsm=obsm)
-    renamed = {f"{kind}_{group}": f"{kind}_{name}" for group, name in plain.items() for kind in ("n", "gap")}
+    renamed = {f"{kind}_{group}": f"{kind}_{name}" for group, name in plain.items() for kind in ("n", "gap", "alpha")}
     data.uns["fantope"] = {
         "alpha": float(result.alpha),
         "parameters": {name: _plain(value) for name, value in result.parameters.items() if value is not None},

@@ -18,7 +18,7 @@ FILES = {
     "genes.tsv": "active genes of each group: module, leverage, kME, hub rank, loadings",
     "modules.tsv": "modules of each group: size, mean correlation, variance explained by the eigengene, hubs",
     "eigengenes.tsv": "eigengene of each module in each sample",
-    "selection.tsv": "every alpha: active genes and gap of each group, overlap, whether eligible and chosen",
+    "selection.tsv": "every alpha: each group's own, active genes and gap, overlap, whether eligible and chosen",
     "cross_tables.tsv": "modules against other labels: genes in common, sizes, hypergeometric p-values",
     "purity.tsv": "most frequent label of each module and its share",
     "cohesion.tsv": "correlation within modules, ours and those of the other labels",
@@ -80,7 +80,7 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
         "differential_leading.tsv": stacked(
             [_first(pair.leading_genes, first=pair.first, second=pair.second) for pair in pairs]
         ),
-        "edges.tsv": stacked([_edges(group, result.alpha) for group in groups]),
+        "edges.tsv": stacked([_edges(group) for group in groups]),
     }  # fmt: skip
     return {name: table for name, table in tables.items() if len(table)}
 
@@ -123,11 +123,14 @@ def _selection(result: Coexpression) -> pd.DataFrame:
     shared = ["alpha", "overlap", "eligible", "chosen"]
     parts = [
         result.selection[shared].assign(
-            group=name, n_genes=result.selection[f"n_{name}"], gap=result.selection[f"gap_{name}"]
+            group=name,
+            group_alpha=result.groups[name].path.alphas,
+            n_genes=result.selection[f"n_{name}"],
+            gap=result.selection[f"gap_{name}"],
         )
         for name in result.groups
     ]
-    columns = ["alpha", "group", "n_genes", "gap", "overlap", "eligible", "chosen"]
+    columns = ["alpha", "group", "group_alpha", "n_genes", "gap", "overlap", "eligible", "chosen"]
     return pd.concat(parts).sort_values(["alpha", "group"], kind="stable")[columns]
 
 
@@ -150,11 +153,11 @@ def _cross(group: str, cross: CrossTable) -> pd.DataFrame:
     )
 
 
-def _edges(group: GroupResult, alpha: float) -> pd.DataFrame:
+def _edges(group: GroupResult) -> pd.DataFrame:
     """Return pairs of active genes whose correlation the penalty does not outweigh."""
     genes = pd.Index(group.genes["gene"])
     R = group.correlation(genes).to_numpy(dtype=float)
-    i, j = np.nonzero(np.triu(np.abs(R) >= alpha, 1))
+    i, j = np.nonzero(np.triu(np.abs(R) >= group.solution.alpha, 1))
     modules = group.genes["module"].astype(str).to_numpy()
     return pd.DataFrame(
         {

@@ -63,19 +63,15 @@ def _selection(result: Coexpression) -> dict[str, Any]:
         "gaps": [_numbers(table[f"gap_{name}"]) for name in groups],
         "limits": [result.parameters["min_genes"], result.parameters["max_genes"]],
         "genes": [str(result.gene_names[j]) for j in union],
-        "steps": [_steps(group, table["alpha"].to_numpy(dtype=float), position) for group in result.groups.values()],
+        "steps": [_steps(group, position) for group in result.groups.values()],
     }
 
 
-def _steps(group: GroupResult, alphas: Floats, position: dict[int, int]) -> list[dict[str, Any] | None]:
-    """Return, for each alpha, the genes that enter and leave compared with the next larger one."""
-    supports = [_support(group, float(alpha)) for alpha in alphas]
-    steps: list[dict[str, Any] | None] = []
-    for k, support in enumerate(supports):
-        if support is None:
-            steps.append(None)
-            continue
-        before = next((other for other in supports[k + 1 :] if other is not None), set())
+def _steps(group: GroupResult, position: dict[int, int]) -> list[dict[str, Any]]:
+    """Return, for each alpha in ascending order, the genes that enter and leave compared with the next larger one."""
+    supports = [{int(j) for j in solution.support} for solution in reversed(group.path.solutions)]
+    steps: list[dict[str, Any]] = []
+    for support, before in zip(supports, [*supports[1:], set[int]()], strict=True):
         entering, leaving = sorted(support - before), sorted(before - support)
         steps.append(
             {
@@ -85,11 +81,6 @@ def _steps(group: GroupResult, alphas: Floats, position: dict[int, int]) -> list
             }
         )
     return steps
-
-
-def _support(group: GroupResult, alpha: float) -> set[int] | None:
-    near = [solution for solution in group.path if abs(solution.alpha - alpha) <= 1e-9]
-    return {int(j) for j in near[0].support} if near else None
 
 
 def _modules(group: GroupResult) -> dict[str, Any]:

@@ -88,9 +88,14 @@ def findings(result: Coexpression) -> list[str]:
     active = [f"{counted(len(group.genes), 'gene')} in {name}" for name, group in result.groups.items()]
     if len(result.groups) == 1:
         active = [counted(len(next(iter(result.groups.values())).genes), "gene")]
+    alphas = {name: group.solution.alpha for name, group in result.groups.items()}
+    if len(set(alphas.values())) == 1:
+        penalty = f"alpha = {result.alpha:g}"
+    else:
+        penalty = "alpha = " + enumeration([f"{alpha:.3g} in {name}" for name, alpha in alphas.items()])
     sentences = [
         f"Out of {whole(len(result.gene_names))} genes, {counted(d, 'sparse principal component')} "
-        f"use{'s' if d == 1 else ''} {enumeration(active)} (alpha = {result.alpha:g})."
+        f"use{'s' if d == 1 else ''} {enumeration(active)} ({penalty})."
     ]
     if len(result.groups) > 1:
         only = [f"{whole(len(names))} only in {name}" for name, names in result.specific.items()]
@@ -119,6 +124,8 @@ def selection(result: Coexpression) -> Table:
     frame = result.selection.sort_values("alpha")
     outcomes = np.where(frame["chosen"], "chosen", np.where(frame["eligible"], "eligible", "outside the limits"))
     columns = [Column("alpha", "alpha", plain)]
+    own = [name for name in result.groups if f"alpha_{name}" in frame]
+    columns += [Column(f"alpha_{name}", f"alpha, {name}", fixed(3)) for name in own]
     columns += [Column(f"n_{name}", f"genes, {name}" if several else "genes", whole) for name in result.groups]
     if several:
         columns.append(Column("overlap", "overlap", fixed(3), "Genes active in all groups over genes active in any"))
