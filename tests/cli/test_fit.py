@@ -306,3 +306,25 @@ def test_every_format_gives_the_same_answer(ending, data, tmp_path, capsys):
 
 def test_solvers_to_choose_from_are_those_of_the_library():
     assert sorted(_data.SOLVERS) == sorted(SOLVERS)
+
+
+@pytest.mark.parametrize(
+    ("options", "gaps"),
+    [
+        (["--kind", "correlation", "--method", "spearman"], False),
+        (["--kind", "correlation", "--method", "kendall"], False),
+        (["--missing", "pairwise"], True),
+        (["--kind", "correlation", "--method", "normal-scores", "--missing", "pairwise"], True),
+    ],
+)
+def test_ranks_and_missing_values_are_fitted_and_verified(tmp_path, options, gaps):
+    values = SIM.Z.copy()
+    if gaps:
+        values[np.random.default_rng(0).random(values.shape) < 0.05] = np.nan
+    np.save(tmp_path / "data.npy", values)
+    out = tmp_path / "out"
+    assert main(["fit", str(tmp_path / "data.npy"), "-d", "2", "-o", str(out), "--no-figures", *options]) == 0
+    assert main(["verify", str(out)]) == 0
+    assert (out / "scores.tsv").exists() == (not gaps and "kendall" not in options)
+    stored = json.loads((out / "certificate.json").read_text())["matrices"][0]
+    assert stored["stored"] and (out / stored["file"]).exists()

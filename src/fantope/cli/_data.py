@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 KINDS = ("covariance", "correlation", "precomputed")
 # Spelled out, so that --help need not load the solvers; a test compares it with their list.
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
-READING = ("transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks")
+READING = (
+    "transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks",
+    "method", "missing",
+)  # fmt: skip
 
 
 # How DATA is to be read.
@@ -37,6 +40,10 @@ reading_options = with_options(
                  help="Whether the first column of a text table holds names."),
     click.option("--allow-empty-chunks", is_flag=True,
                  help="Take chunks that a zarr store lacks as filled with its fill value."),
+    click.option("--method", type=click.Choice(["pearson", "spearman", "kendall", "normal-scores"]), default="pearson",
+                 show_default=True, help="Correlations of values, or of ranks (with --kind correlation)."),
+    click.option("--missing", type=click.Choice(["error", "pairwise"]), default="error", show_default=True,
+                 help="pairwise: each entry of S from the samples that have both variables."),
 )  # fmt: skip
 
 
@@ -71,6 +78,7 @@ def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
     for given, name in (
         (no_center, "--no-center"), (reading.impute, "--impute"), (reading.drop_constant, "--drop-constant"),
         (reading.duplicates == "first", "--duplicates first"), (reading.transpose, "--transpose"),
+        (reading.method != "pearson", "--method"), (reading.missing != "error", "--missing"),
     ):  # fmt: skip
         if given:
             raise click.UsageError(f"{name} is about data, but with --kind precomputed DATA is S itself; leave it out.")
@@ -79,9 +87,10 @@ def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
 def read_operator(data: Path, reading: Reading, options: dict[str, Any]) -> tuple[Dataset, Covariance]:
     """Read DATA and return it with the S that the options ask for."""
     from fantope.io import operator, read
+    from fantope.io.covariances import making
 
     center = not options["no_center"]
-    return operator(read(data, reading), options["kind"], center=center, drop_constant=reading.drop_constant)
+    return operator(read(data, reading), options["kind"], center=center, **making(reading))
 
 
 def problem_parameters(options: dict[str, Any]) -> dict[str, Any]:

@@ -52,6 +52,7 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     target = _target(options)
+    from fantope.io.certificates import of_operator
     from fantope.io.results import write_record, write_solution
 
     with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
@@ -67,10 +68,13 @@ def fit(data: Path, out: Path, quiet: bool, as_json: bool, **options: Any) -> in
             folder, COMMAND, table, out, reading,
             {"alpha": options["alpha"], "target": target and dict([target]), **problem_parameters(options)},
             [write_solution(folder, ".", solution)],
+            matrices=of_operator(folder, S, reading),
             **extra,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
         )  # fmt: skip
     talk.say(solution.summary())
+    if hasattr(S, "fewest_pairs"):
+        talk.say(f"Every entry of S rests on at least {S.fewest_pairs} samples that have both variables.")
     talk.say(_closing(extra, table, out))
     reported = {key: value for key, value in record["solutions"][0].items() if key != "folder"}
     talk.result({"out": str(out), **reported, **extra, "input": record["input"], "seconds": record["seconds"]})
@@ -139,7 +143,7 @@ def _write(folder: Path, solution: Solution, S: Covariance, table: Dataset, opti
 
     write_fit(folder, solution, table.variables, float(S.diagonal().sum()))
     write_dropped(folder, table.dropped)
-    if options["kind"] != "precomputed":
+    if getattr(S, "n_samples", None) == table.shape[0]:  # not of pairs of samples
         write_scores(folder, scores(S, solution), table.samples)
     if not options["no_figures"]:
         _draw(folder / "figures", solution, table, options["tol"])

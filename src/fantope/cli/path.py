@@ -77,6 +77,7 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
     reading = take_reading(options)
     check_kind(options["kind"], options["no_center"], reading)
     grid = None if alphas is None else parse_alphas(alphas)
+    from fantope.io.certificates import of_operator
     from fantope.io.results import write_record, write_solution
 
     with result_folder(out, command=COMMAND, replace=options["overwrite"]) as folder:
@@ -95,6 +96,7 @@ def path(data: Path, alphas: str | None, out: Path, quiet: bool, as_json: bool, 
         record = write_record(
             folder, COMMAND, table, out, reading, own | problem_parameters(options),
             [write_solution(folder, name, solution) for solution, name in zip(found, names, strict=True)],
+            matrices=of_operator(folder, S, reading),
             interrupted=found.interrupted,
             seconds={"reading": read_at - began, "solving": solved_at - read_at},
         )  # fmt: skip

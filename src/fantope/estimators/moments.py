@@ -80,7 +80,7 @@ def precomputed_moments(S: Covariance) -> Moments:
     """Return S with the mean, scale and number of samples that it carries, as an operator over data does."""
     p = S.size
     mean, scale = getattr(S, "mean", np.zeros(p)), getattr(S, "scale", np.ones(p))
-    return Moments(S, mean, scale, getattr(S, "n_samples", None))
+    return Moments(S, mean, scale, getattr(S, "n_observations", getattr(S, "n_samples", None)))
 
 
 def column_moments(X: Any) -> tuple[Array, Array]:

@@ -67,6 +67,15 @@ def stored(folder: Path, name: str, values: Any, kind: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def of_operator(folder: Path, S: Any, reading: Reading) -> list[dict[str, Any]] | None:
+    """Write what S comes from if it is not the values of the file themselves, but ranks of them or pairs of samples."""
+    if reading.missing == "pairwise":
+        return [stored(folder, "matrix.npy", S.S, "precomputed")]
+    if reading.method != "pearson":
+        return [stored(folder, "ranks.npy", S.columns.X - S.mean, "correlation")]
+    return None
+
+
 def claim(
     folder: Path, recorded: dict[str, Any], matrix: int, n_components: int, tol: float, **penalty: Any
 ) -> dict[str, Any]:

@@ -8,9 +8,10 @@ import numpy as np
 
 from fantope.checks import is_sparse
 from fantope.errors import FileError, InputError, Use, listed
-from fantope.io.dataset import Dataset, loaded
+from fantope.io.dataset import Dataset, Reading, loaded
 from fantope.io.missing import check_finite
 from fantope.operators import Covariance, covariance
+from fantope.operators.ranks import Method
 from fantope.solvers.validation import check_covariance
 from fantope.typing import IntArray
 
@@ -18,7 +19,13 @@ Kind = Literal["covariance", "correlation", "precomputed"]
 
 
 def operator(
-    data: Dataset, kind: Kind, *, center: bool = True, drop_constant: bool = False
+    data: Dataset,
+    kind: Kind,
+    *,
+    center: bool = True,
+    drop_constant: bool = False,
+    method: Method = "pearson",
+    missing: Literal["error", "pairwise"] = "error",
 ) -> tuple[Dataset, Covariance]:
     """Return S and the data that it is about, which are fewer variables if constant ones were dropped.
 
@@ -29,6 +36,8 @@ def operator(
         "precomputed": the file holds S itself.
     center : bool, default True
     drop_constant : bool, default False
+    method, missing : str
+        As for :func:`fantope.covariance`.
 
     Raises
     ------
@@ -43,11 +52,17 @@ def operator(
             constant = _constant(data, center)
             if len(constant):
                 data = data.keep(np.setdiff1d(np.arange(data.shape[1]), constant), "constant")
-        return data, covariance(data.values, kind=kind, center=center)
+        if missing == "error" and method == "pearson":
+            return data, covariance(data.values, kind=kind, center=center)
+        values = loaded(data.values)
+        if missing == "pairwise":
+            return data, covariance(values, kind=kind, center=center, method=method, missing="pairwise")
+        return data, covariance(values, kind=kind, center=center, method=method)
     except FileError:
         raise
     except ValueError as error:
-        check_finite(data)
+        if missing == "error":
+            check_finite(data)
         if kind == "correlation" and len(constant := _constant(data, center)):
             names = [data.variables[j] for j in constant]
             raise FileError(
@@ -60,6 +75,11 @@ def operator(
         raise FileError(data.path, parts[0], remedy=parts[1]) from None
     except (OSError, RuntimeError) as error:
         raise FileError(data.path, f"cannot be read to its end ({error})", remedy="write the file again") from None
+
+
+def making(reading: Reading) -> dict[str, Any]:
+    """Return the arguments of :func:`operator` that a reading holds."""
+    return {name: getattr(reading, name) for name in ("drop_constant", "method", "missing")}
 
 
 def _constant(data: Dataset, center: bool) -> IntArray:

@@ -38,6 +38,8 @@ class Reading:
         Whether a text table has a line of names and a column of names.
     allow_empty_chunks : bool
         Whether a chunk that a zarr store lacks stands for its fill value.
+    method, missing : str
+        How S comes from the values, as for :func:`fantope.covariance`.
     """
 
     transpose: bool = False
@@ -48,6 +50,8 @@ class Reading:
     header: Literal["auto", "yes", "no"] = "auto"
     row_names: Literal["auto", "yes", "no"] = "auto"
     allow_empty_chunks: bool = False
+    method: Literal["pearson", "spearman", "kendall", "normal-scores"] = "pearson"
+    missing: Literal["error", "pairwise"] = "error"
 
 
 @dataclass(frozen=True)

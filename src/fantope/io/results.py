@@ -28,7 +28,7 @@ from fantope.io.certificates import (
     write_certificate,
     write_sealed,
 )
-from fantope.io.covariances import Kind, operator
+from fantope.io.covariances import Kind, making, operator
 from fantope.io.dataset import Dataset, Reading
 from fantope.io.fingerprint import checksum
 from fantope.io.folder import RECORD
@@ -298,9 +298,7 @@ def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
     path = locate_data(folder, run, data)
     failures = []
     try:
-        found, S = operator(
-            read(path, run.reading), run.kind, center=run.center, drop_constant=run.reading.drop_constant
-        )
+        found, S = operator(read(path, run.reading), run.kind, center=run.center, **making(run.reading))
     except ValueError as error:
         if checksum(path) == run.input["sha256"]:
             raise

@@ -4,5 +4,6 @@ from fantope.operators.base import Covariance
 from fantope.operators.data import DataCovariance
 from fantope.operators.dense import DenseCovariance
 from fantope.operators.factory import covariance
+from fantope.operators.pairwise import PairwiseCovariance
 
-__all__ = ["Covariance", "DataCovariance", "DenseCovariance", "covariance"]
+__all__ = ["Covariance", "DataCovariance", "DenseCovariance", "PairwiseCovariance", "covariance"]

@@ -49,6 +49,7 @@ class DataCovariance(ABC):
         self.kind = kind
         self.center = center
         self.names = names
+        self.n_observations = columns.shape[0]  # samples; fewer than rows where these are pairs of samples
         with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the name of the column
             mean, square = columns.moments(names)
         self.mean = mean if center else np.zeros_like(mean)
@@ -84,7 +85,7 @@ class DataCovariance(ABC):
 
     @property
     def n_samples(self) -> int:
-        """Number of samples n."""
+        """Number of rows n."""
         return self.columns.shape[0]
 
     @property

@@ -4,26 +4,48 @@ from __future__ import annotations
 
 from math import ceil, prod
 from mmap import ALLOCATIONGRANULARITY
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 import scipy.sparse
 
-from fantope.errors import require
+from fantope.checks import check_finite
+from fantope.errors import InputError, require
 from fantope.operators.columns import ArrayColumns, TiledColumns
 from fantope.operators.data import DataCovariance, LocalCovariance
+from fantope.operators.pairwise import PairwiseCovariance, pairwise
+from fantope.operators.ranks import METHODS, Method, check_sample_weight, transformed, weighted
 from fantope.operators.sparse import SparseColumns, from_backed
+from fantope.typing import Array
 
+Kind = Literal["covariance", "correlation"]
 NUMBERS = "iufb"  # kinds of NumPy types: signed and unsigned integers, floats, booleans
+
+
+@overload
+def covariance(
+    X: Any, *, kind: Kind = "covariance", center: bool = True, layer: str | None = None, method: Method = "pearson",
+    missing: Literal["error"] = "error", sample_weight: Any = None,
+) -> DataCovariance: ...  # fmt: skip
+
+
+@overload
+def covariance(
+    X: Any, *, kind: Kind = "covariance", center: bool = True, layer: str | None = None, method: Method = "pearson",
+    missing: Literal["pairwise"], sample_weight: Any = None,
+) -> PairwiseCovariance: ...  # fmt: skip
 
 
 def covariance(
     X: Any,
     *,
-    kind: Literal["covariance", "correlation"] = "covariance",
+    kind: Kind = "covariance",
     center: bool = True,
     layer: str | None = None,
-) -> DataCovariance:
+    method: Method = "pearson",
+    missing: Literal["error", "pairwise"] = "error",
+    sample_weight: Any = None,
+) -> DataCovariance | PairwiseCovariance:
     """Return the covariance or correlation matrix of X as an operator; nothing p × p is formed.
 
     S = (X − 1μᵀ)ᵀ(X − 1μᵀ)/n, and S_ij/√(S_ii S_jj) for a correlation.
@@ -39,10 +61,19 @@ def covariance(
         Subtract the column means.
     layer : str, optional
         The layer of an AnnData object to take instead of ``X.X``.
+    method : {"pearson", "spearman", "kendall", "normal-scores"}
+        Correlations of values, of ranks, of the signs of differences (tau-b), or of normal scores Φ⁻¹(rank/(n + 1)).
+        All but the first need kind="correlation" and X in memory; "kendall" takes n²/2 numbers a variable.
+    missing : {"error", "pairwise"}
+        "pairwise": each entry of S is from the samples that have both variables, with ranks, if any, taken within each
+        column. S is formed, for up to 10,000 variables, and may be indefinite, which no solver and no certificate
+        minds. ``fewest_pairs`` and ``n_pairs`` of the result say how many samples entries rest on.
+    sample_weight : (n,) array, optional
+        S = Σ w_k(x_k − μ)(x_k − μ)ᵀ/Σw with the weighted means μ; for method="pearson".
 
     Returns
     -------
-    DataCovariance
+    DataCovariance or PairwiseCovariance
         To be passed wherever a matrix S is.
 
     Examples
@@ -57,11 +88,58 @@ def covariance(
     """
     require(kind in ("covariance", "correlation"), "kind", "be 'covariance' or 'correlation'", repr(kind))
     names, X = _named(X, layer)
+    if method != "pearson" or missing != "error" or sample_weight is not None:
+        return _changed(_in_memory(X), names, kind, center, method, missing, sample_weight)
     if _is_dask(X):
         from fantope.operators.dask import DaskColumns, DaskCovariance
 
         return DaskCovariance(DaskColumns(X), kind, center, names)
     return LocalCovariance(_columns(X), kind, center, names)
+
+
+def _changed(
+    X: Array, names: list[str] | None, kind: Kind, center: bool, method: Any,
+    missing: Any, sample_weight: Any,
+) -> DataCovariance | PairwiseCovariance:  # fmt: skip
+    """Return S of ranks, of weighted samples, or over pairwise complete samples."""
+    if method not in METHODS:
+        raise InputError(argument="method", expected=f"one of {', '.join(map(repr, METHODS))}", got=repr(method))
+    if missing not in ("error", "pairwise"):
+        raise InputError(argument="missing", expected="'error' or 'pairwise'", got=repr(missing))
+    if method != "pearson" and (kind != "correlation" or not center):
+        raise InputError(
+            argument="method", expected="'pearson' with kind='covariance' or center=False", got=repr(method),
+            remedy="ranks have correlations only: say kind='correlation'",
+        )  # fmt: skip
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, len(X))
+    if weights is not None and method != "pearson":
+        raise InputError(argument="sample_weight", expected="left out with a method of ranks", got=repr(method))
+    center = center and method != "kendall"
+    if missing == "pairwise":
+        if np.isinf(X).any():
+            raise InputError(argument="X", expected="finite numbers, or NaN where a value is missing", got="infinity")
+        present = ~np.isnan(X)
+        return pairwise(transformed(X, method), present, kind, center, names, weights)
+    if method != "pearson":
+        check_finite(X, "X", names, first_row=0)
+    if weights is not None:
+        check_finite(X, "X", names, first_row=0)
+        X, center = weighted(X, weights, center), False
+    op = LocalCovariance(ArrayColumns(transformed(X, method)), kind, center, names)
+    op.n_observations = len(X)
+    return op
+
+
+def _in_memory(X: Any) -> Array:
+    """Return X as an array; ranks, weights and missing values need all of it."""
+    if _is_dask(X) or scipy.sparse.issparse(X) or hasattr(X, "to_memory"):
+        raise InputError(
+            argument="X", expected="an array or DataFrame in memory for ranks, sample weights and missing values",
+            got=type(X).__name__, remedy="pass X.toarray(), or X.compute()",
+        )  # fmt: skip
+    values = np.asarray(X)
+    check_shape(values.shape, values.dtype)
+    return values.astype(np.float64)
 
 
 def _is_dask(X: Any) -> bool:
