@@ -104,3 +104,37 @@ def test_minimum_versions_are_those_of_the_project():
     assert set(oldest) == set(pinned)
     for name, least in oldest.items():
         assert re.fullmatch(rf"{re.escape(least)}(\.0)*", pinned[name]), name
+
+
+def test_the_core_needs_no_extra(tmp_path):
+    program = f"""
+import re, sys
+for name in {sorted(extras())!r}:
+    sys.modules[name] = None
+import numpy as np, fantope
+sim = fantope.simulate(60, 12, sizes=(3, 2))
+S = sim.Z.T @ sim.Z / 60
+solution = fantope.solve(S, 2, 0.3)
+solution.verify(S)
+assert "component 1" in solution._repr_html_() and len(fantope.solve_path(S, 2, [0.5, 0.3])) == 2
+assert fantope.SparsePCA(2).fit(sim.Z).gap_ <= 1e-4
+fantope.OnlineSparsePCA(2).partial_fit(sim.Z).components_
+for ask in (solution.to_frame, lambda: fantope.plotting.plot_convergence(solution)):
+    try:
+        ask()
+    except ImportError as error:
+        print(error)
+from fantope.cli import main
+assert main(["demo"]) == 2
+"""
+    said = run(sys.executable, "-c", program, cwd=tmp_path)
+    assert "fantope[plot]" in said
+
+
+def extras():
+    """Return the modules that only the extras bring."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = ("cli", "plot", "frames", "files", "cluster", "expression", "paper", "compare")
+    wanted = {re.match(r"[\w-]+", each)[0] for group in groups for each in project["optional-dependencies"][group]}
+    modules = {"markdown-it-py": "markdown_it", "dask": "dask"}
+    return {modules.get(name, name) for name in wanted - {"fantope"}} | {"distributed"}
