@@ -85,12 +85,12 @@ def test_a_changed_part_is_found(folder, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("ridge", (), "must be non-negative, smooth:RHO"),
-        ("smooth", (), "must be non-negative, smooth:RHO"),
-        ("smooth:rough", (), "must be non-negative, smooth:RHO"),
+        ("ridge", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
+        ("smooth", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
+        ("smooth:rough", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
         ("smooth:-1", (), "rho must be a finite number, 0 or larger"),
         ("trend:0", (), "order must be a whole number, 1 or larger"),
-        ("trend:1:2:3", (), "must be non-negative, smooth:RHO"),
+        ("trend:1:2:3", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
         ("group:FOLDER/none.csv", (), "none.csv"),
         ("group:FOLDER/short.txt", (), "names 2 groups, but the data have 20 variables"),
         ("group:FOLDER/wrong.csv", (), "has no group for 18 of the variables"),

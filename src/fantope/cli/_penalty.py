@@ -9,11 +9,11 @@ import click
 
 if TYPE_CHECKING:
     from fantope.io import Dataset
-    from fantope.penalties import Penalty
+    from fantope.penalties import Concave, Penalty
 
 WEIGHTS = "Variables × variables: a factor of the penalty for each entry of X; inf forbids it, 0 frees it."
-FORMS = "non-negative, smooth:RHO[:ORDER], trend[:ORDER[:L1]] or group:FILE[:L1_SHARE]"
-PENALTY = f"In place of the ℓ₁ norm: {FORMS}. FILE has the group of each variable."
+FORMS = "l1, mcp, scad, non-negative, smooth:RHO[:ORDER], trend[:ORDER[:L1]] or group:FILE[:L1_SHARE]"
+PENALTY = f"In place of the ℓ₁ norm: {FORMS}. mcp, scad: folded concave. FILE has the group of each variable."
 
 
 def penalty_options(function: Any) -> Any:
@@ -22,7 +22,7 @@ def penalty_options(function: Any) -> Any:
     return click.option("--weights", type=click.Path(path_type=Path), metavar="FILE", help=WEIGHTS)(function)
 
 
-def read_penalty(options: dict[str, Any], table: Dataset) -> Penalty | None:
+def read_penalty(options: dict[str, Any], table: Dataset) -> Penalty | Concave | None:
     """Return the penalty that the options stand for, its alpha still to be set; None for the ℓ₁ norm."""
     if options["weights"] is not None and options["penalty"] is not None:
         raise click.UsageError("--weights are those of the ℓ₁ norm, which --penalty replaces; leave one of them out.")
@@ -33,8 +33,8 @@ def read_penalty(options: dict[str, Any], table: Dataset) -> Penalty | None:
     return None if options["penalty"] is None else _parse(options["penalty"], table)
 
 
-def _parse(text: str, table: Dataset) -> Penalty:
-    from fantope.penalties import Group, NonNegative, Smooth, Trend
+def _parse(text: str, table: Dataset) -> Penalty | Concave:
+    from fantope.penalties import L1, MCP, SCAD, Group, NonNegative, Smooth, Trend
 
     kind, _, rest = text.partition(":")
     try:
@@ -44,8 +44,9 @@ def _parse(text: str, table: Dataset) -> Penalty:
 
             return Group(0.0, read_groups(Path(file), table), share)
         given = rest.split(":") if rest else []
-        if kind == "non-negative" and not given:
-            return NonNegative(0.0)
+        alone: dict[str, Any] = {"l1": L1, "mcp": MCP, "scad": SCAD, "non-negative": NonNegative}
+        if kind in alone and not given:
+            return alone[kind](0.0)  # type: ignore[no-any-return]
         if kind == "smooth" and 1 <= len(given) <= 2:
             return Smooth(0.0, float(given[0]), *map(int, given[1:]))
         if kind == "trend" and len(given) <= 2:

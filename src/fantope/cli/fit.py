@@ -24,6 +24,7 @@ from fantope.io.folder import result_folder
 if TYPE_CHECKING:
     from fantope.io import Dataset
     from fantope.operators import Covariance
+    from fantope.penalties import Concave, Penalty
     from fantope.solvers import Solution
 
 COMMAND = "fantope fit"
@@ -110,20 +111,10 @@ def _solve(
     d, tol = check_n_components(options["n_components"], S.size), options["tol"]
     shape = read_penalty(options, table)
     if target is None:
-        alpha = options["alpha"]
-        if alpha is None:
-            if options["kind"] == "precomputed":
-                raise click.UsageError("give the penalty with -a: a precomputed S does not hold the number of samples.")
-            from fantope.estimators.moments import precomputed_moments  # with scikit-learn: only where it is needed
-            from fantope.estimators.penalty import default_alpha
-
-            alpha = default_alpha(precomputed_moments(S), d)
-        progress = FitProgress(report, alpha, tol)
-        penalty = alpha if shape is None else shape.scaled(alpha)
-        solution = solve(
-            S, d, penalty, solver=options["solver"], tol=tol, max_iter=options["max_iter"], callback=progress
-        )
-        return solution, {}
+        asked = {"solver": options["solver"], "tol": tol, "max_iter": options["max_iter"]}
+        penalty, init = _with_alpha(S, d, shape, options, asked)
+        progress = FitProgress(report, penalty.alpha, tol)
+        return solve(S, d, penalty, init=init, callback=progress, **asked), {}
     name, value = target
     report(0.0, f"searching for the penalty that meets {TARGETS[name]} {value:g}")
     if name == "n_variables":
@@ -136,6 +127,25 @@ def _solve(
         # Of max ⟨S, X⟩ over ‖X‖₁ ≤ bound, from this solution alone, so that it can be checked again.
         "constrained": {"bound": value, "norm": found.norm, "objective": found.objective, "dual_bound": bound}
     }
+
+
+def _with_alpha(
+    S: Covariance, d: int, shape: Penalty | Concave | None, options: dict[str, Any], asked: dict[str, Any]
+) -> tuple[Penalty | Concave, Solution | None]:
+    """Return the penalty with its alpha, given or from the data, and the start that a concave one has it from."""
+    from fantope.penalties import L1, Concave
+
+    shape, alpha = shape or L1(0.0), options["alpha"]
+    if alpha is not None:
+        return shape.scaled(alpha), None
+    if options["kind"] == "precomputed":
+        raise click.UsageError("give the penalty with -a: a precomputed S does not hold the number of samples.")
+    from fantope.estimators.moments import precomputed_moments  # with scikit-learn: only where it is needed
+    from fantope.estimators.penalty import default_alpha, default_concave
+
+    if isinstance(shape, Concave):
+        return default_concave(precomputed_moments(S), d, shape, **asked)
+    return shape.scaled(default_alpha(precomputed_moments(S), d)), None
 
 
 def _write(folder: Path, solution: Solution, S: Covariance, table: Dataset, options: dict[str, Any]) -> None:

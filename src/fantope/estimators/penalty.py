@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fantope.estimators.moments import Moments
-from fantope.solvers import alpha_max
+from fantope.penalties import MCP, SCAD, Concave
+from fantope.solvers import Solution, alpha_max, solve
 
+CONCAVE: dict[str, type[Concave]] = {"mcp": MCP, "scad": SCAD}
+REACH = 1.44  # in default_concave. 2 is the largest of p noise terms; with a little less, weak variables come back
 NOISE = 0.5  # the paper's λ = 0.5√(log p/n) on its model, whose noise variables have variance 1
 CEILING = 0.5  # of alpha_max
 
@@ -32,21 +37,58 @@ def default_alpha(moments: Moments, n_components: int) -> float:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from typing import Any
+
+    import numpy as np
     >>> from fantope.estimators.moments import data_moments
     >>> Z = np.random.default_rng(0).standard_normal((400, 30)) + np.linspace(0, 1, 400)[:, None]
     >>> moments = data_moments(Z, correlation=True)
     >>> round(default_alpha(moments, 1), 4), round(0.5 * np.sqrt(np.log(30) / 400).item(), 4)
     (0.0461, 0.0461)
     """
+    variance, rate = _noise(moments)
+    return min(NOISE * variance * rate, CEILING * alpha_max(moments.covariance, n_components))
+
+
+def default_concave(moments: Moments, n_components: int, penalty: Concave, **options: Any) -> tuple[Concave, Solution]:
+    """Return a concave penalty with an alpha that follows from the data, and the ℓ₁ solution that it starts from.
+
+    A variable j without signal has the covariance S_jᵀv with a component v, noise of variance σ²λ/n where λ is the
+    component's own variance. It enters X if that exceeds alpha·‖v‖₁. With k equal loadings ‖v‖₁ = √k and q = λ/k is the
+    variance that the component gives each of its variables, so √(2 log p) standard deviations are alpha =
+    √(2 log p·σ²q/n). σ² is the median variance, q that of a typical variable of the start: the mean of (XSX)_ii,
+    weighted by the leverages X_ii. Multiplying the data by c multiplies alpha by c².
+
+    Parameters
+    ----------
+    moments : Moments
+    n_components : int
+    penalty : Concave
+        Its alpha does not matter; its start, if it has one, stays.
+    **options
+        For :func:`fantope.solve`.
+    """
+    variance, rate = _noise(moments)
+    S = moments.covariance
+    if penalty.start is None:
+        ceiling = CEILING * alpha_max(S, n_components)
+        penalty = penalty.started(min(penalty.scaled(variance * rate).start_alpha(S.size), ceiling))
+    found = solve(S, n_components, penalty.start_alpha(S.size), **options)
+    rows = found.support
+    X = found.projection[rows][:, rows].toarray()
+    leverage = X.diagonal()
+    signal = float(leverage @ ((X @ S.block(rows, rows)) * X).sum(axis=1)) / float(leverage.sum())
+    return penalty.scaled(float(np.sqrt(REACH * variance * max(signal, 0.0))) * rate), found
+
+
+def _noise(moments: Moments) -> tuple[float, float]:
+    """Return the median variance and √(log p / n)."""
     if moments.n_samples is None:
         raise ValueError(
             "alpha must be given where S is precomputed, since its default depends on the number of samples, which S "
             "does not hold; try a fraction of fantope.alpha_max(S, n_components)."
         )
-    S = moments.covariance
-    variances = S.diagonal()
+    variances = moments.covariance.diagonal()
     varying = variances[variances > 0.0]
-    sigma = NOISE * float(np.median(varying)) if len(varying) else 0.0
-    alpha = sigma * float(np.sqrt(np.log(S.size) / moments.n_samples))
-    return min(alpha, CEILING * alpha_max(S, n_components))
+    variance = float(np.median(varying)) if len(varying) else 0.0
+    return variance, float(np.sqrt(np.log(moments.covariance.size) / moments.n_samples))

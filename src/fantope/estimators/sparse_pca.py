@@ -14,9 +14,9 @@ from fantope.checks import is_sparse
 from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, one_of, with_methods
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
-from fantope.estimators.penalty import default_alpha
+from fantope.estimators.penalty import CONCAVE, default_alpha, default_concave
 from fantope.estimators.show import ShownWhenFitted
-from fantope.penalties import Penalty
+from fantope.penalties import Concave, Penalty
 from fantope.solvers import Solution, Status, solve
 from fantope.solvers.solve import SOLVERS
 from fantope.solvers.validation import check_covariance, check_n_components
@@ -40,8 +40,11 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         single variables are left. By default σ√(log n_features / n_samples), where σ is half the median variance,
         and at most half of ``alpha_max``. A matrix passed with ``kind="precomputed"`` has no default, since it does
         not hold the number of samples; an operator over data does.
-    penalty : "l1" or penalty, default="l1"
-        The ℓ₁ norm, or a penalty of :mod:`fantope.penalties`; ``alpha``, if given, takes the place of its own.
+    penalty : {"l1", "mcp", "scad"} or penalty, default="l1"
+        The ℓ₁ norm; a folded concave one, which does not shrink what it keeps and keeps fewer variables (``steps`` of
+        ``solution_``; its default alpha is √(1.44·σ²q·log n_features / n_samples), σ² the median variance and q what
+        a typical variable shares with its component); or a penalty of :mod:`fantope.penalties`, and ``alpha``, if
+        given, takes the place of its own.
     kind : {"covariance", "correlation", "precomputed"}, default="covariance"
         What S is. "covariance" centres the variables; "correlation" also divides them by their standard deviation;
         with "precomputed" ``fit`` takes S itself, an array of shape (n_features, n_features) or an operator made by
@@ -117,8 +120,8 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT],
-        "alpha": [NOT_NEGATIVE, Penalty, None],
-        "penalty": [one_of("l1"), Penalty],
+        "alpha": [NOT_NEGATIVE, Penalty, Concave, None],
+        "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
         "kind": [one_of("covariance", "correlation", "precomputed")],
         "solver": [one_of(*SOLVERS), with_methods("init", "step", "candidate")],
         "tol": [POSITIVE],
@@ -130,7 +133,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self,
         n_components: int = 2,
         *,
-        alpha: float | Penalty | None = None,
+        alpha: float | Penalty | Concave | None = None,
         penalty: Any = "l1",
         kind: str = "covariance",
         solver: Any = "auto",
@@ -170,15 +173,12 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         """
         moments = self._moments(X)
         d = self._n_components(moments.covariance.size)
-        solution = solve(
-            moments.covariance,
-            d,
-            self._penalty(moments, d),
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            step_size=self.step_size,
-        )
+        options = {name: getattr(self, name) for name in ("solver", "tol", "max_iter", "step_size")}
+        penalty, init = self._penalty(moments, d, options)
+        if init is not None and init.status is Status.INTERRUPTED:
+            solution = init
+        else:
+            solution = solve(moments.covariance, d, penalty, init=init, **options)
         self._store(moments, solution)
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
@@ -293,13 +293,20 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         names = getattr(self, "feature_names_in_", None)
         return data_moments(X, correlation=self.kind == "correlation", names=names)
 
-    def _penalty(self, moments: Moments, d: int) -> float | Penalty:
-        """Return the penalty that ``alpha`` and ``penalty`` stand for together."""
-        if isinstance(self.penalty, Penalty):
-            if isinstance(self.alpha, Penalty):
+    def _penalty(
+        self, moments: Moments, d: int, options: dict[str, Any]
+    ) -> tuple[float | Penalty | Concave, Solution | None]:
+        """Return the penalty that ``alpha`` and ``penalty`` stand for together, and a start if it needed one."""
+        alpha, shape = self.alpha, self.penalty
+        if not isinstance(shape, str) or shape in CONCAVE:
+            if isinstance(alpha, Penalty | Concave):
                 raise ValueError("alpha and penalty are both penalties; give a number for alpha, or one of them only.")
-            return self.penalty if self.alpha is None else self.penalty.scaled(self.alpha)
-        return default_alpha(moments, d) if self.alpha is None else self.alpha
+            if not isinstance(shape, str):
+                return (shape if alpha is None else shape.scaled(alpha)), None
+            if alpha is None:
+                return default_concave(moments, d, CONCAVE[shape](0.0), **options)
+            return CONCAVE[shape](alpha), None
+        return (default_alpha(moments, d) if alpha is None else alpha), None
 
     def _take_features(self, S: Any) -> None:
         """Do for an operator what scikit-learn does for an array: note how many features there are, and their names."""

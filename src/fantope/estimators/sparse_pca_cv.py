@@ -16,14 +16,16 @@ from fantope.errors import require
 from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import column_moments, data_moments
+from fantope.estimators.penalty import CONCAVE, default_concave
 from fantope.estimators.sparse_pca import SparsePCA
-from fantope.penalties import Penalty
-from fantope.penalties.l1 import as_penalty
+from fantope.penalties import Concave, Penalty
+from fantope.penalties.l1 import as_shape
 from fantope.problem.decomposition import largest_alpha
 from fantope.selection.cross_validation import CrossValidation, choose, fold_scores
 from fantope.typing import Array, IntArray
 
 N_ALPHAS = 20
+AROUND, N_AROUND = 1.6, 5  # largest factor of the default alpha of a concave penalty, and how many are tried
 RATIO = 0.05  # of the smallest to the largest alpha of an automatic grid
 FOLD_TOL = 1e-3  # gap of the folds' solutions at least: what a tighter one changes is far below the error of a score
 
@@ -42,16 +44,17 @@ class SparsePCACV(SparsePCA):
         :func:`fantope.selection.parallel_analysis`.
     alphas : array-like of float, default=None
         Penalties to try. By default 20 values, evenly spaced on a log scale, from the largest entry of S off its
-        diagonal down to a twentieth of it.
-    penalty : "l1" or penalty, default="l1"
-        The ℓ₁ norm, or a penalty of :mod:`fantope.penalties`, whose own alpha does not matter.
+        diagonal down to a twentieth of it; for a folded concave penalty 5 around the default of :class:`SparsePCA`.
+    penalty : {"l1", "mcp", "scad"} or penalty, default="l1"
+        The ℓ₁ norm, a folded concave one, or a penalty of :mod:`fantope.penalties`, whose own alpha does not matter.
     cv : int, splitter or iterable, default=5
         As in scikit-learn. An integer is the number of consecutive folds: shuffle sorted data first, or pass
         ``KFold(5, shuffle=True)``.
     rule : {"1se", "best"}, default="1se"
         "best" takes the alpha with the largest mean score, "1se" the largest alpha within one standard error of it.
         Components explain nearly as much of new data over a wide range of penalties, and the rule takes the
-        sparse end of it.
+        sparse end of it. For a folded concave penalty, whose curve has a maximum, the error is that of the difference
+        from the best.
     n_jobs : int, default=None
         Folds that are computed at the same time, as in scikit-learn.
     kind : {"covariance", "correlation"}, default="covariance"
@@ -87,7 +90,7 @@ class SparsePCACV(SparsePCA):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT],
         "alphas": ["array-like", None],
-        "penalty": [one_of("l1"), Penalty],
+        "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
         "cv": ["cv_object"],
         "rule": [one_of("1se", "best")],
         "n_jobs": [Integral, None],
@@ -138,16 +141,16 @@ class SparsePCACV(SparsePCA):
         d = self._n_components(values.shape[1])
         folds = list(check_cv(self.cv, y).split(values, y))
         require(len(folds) >= 2, "cv", "give at least two folds", f"{len(folds)}: one score has no standard error")
-        penalty = as_penalty(0.0 if self.penalty == "l1" else self.penalty, values.shape[1])
-        alphas = self._grid(values, penalty)
+        penalty, alphas = self._grid(values, d)
         found = Parallel(n_jobs=self.n_jobs)(
             delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, max(self.tol, FOLD_TOL))
             for train, test in folds
         )
         scores, sizes = (np.column_stack(columns) for columns in zip(*found, strict=True))
         rule: Any = self.rule
-        chosen = CrossValidation(alphas, scores, sizes, choose(scores, rule), rule)
-        final = SparsePCA(n_components=d, alpha=chosen.alpha, penalty=self.penalty, kind=self.kind, tol=self.tol).fit(X)
+        paired = isinstance(penalty, Concave)
+        chosen = CrossValidation(alphas, scores, sizes, choose(scores, rule, paired=paired), rule)
+        final = SparsePCA(n_components=d, alpha=chosen.alpha, penalty=penalty, kind=self.kind, tol=self.tol).fit(X)
         for name, value in vars(final).items():
             if name.endswith("_"):
                 setattr(self, name, value)
@@ -156,20 +159,33 @@ class SparsePCACV(SparsePCA):
         self.cross_validation_ = chosen
         return self
 
-    def _grid(self, X: Any, penalty: Penalty) -> Array:
-        """Return the penalties, distinct and in descending order."""
+    def _grid(self, X: Any, d: int) -> tuple[Penalty | Concave, Array]:
+        """Return what the alphas scale, and the alphas, distinct and in descending order."""
+        named = isinstance(self.penalty, str)
+        shape = (CONCAVE[self.penalty](0.0) if self.penalty != "l1" else None) if named else self.penalty
+        penalty = as_shape(shape, X.shape[1])
         if self.alphas is not None:
             values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(self.alphas)]
             require(values, "alphas", "hold at least one number", "none", "leave it out for an automatic grid")
-            return np.unique(values)[::-1]
+            return penalty, np.unique(values)[::-1]
         names = getattr(self, "feature_names_in_", None)
-        S = data_moments(X, correlation=self.kind == "correlation", names=names).covariance
-        largest = largest_alpha(S, penalty)
-        return largest * np.geomspace(1.0, RATIO, N_ALPHAS) if largest > 0.0 else np.zeros(1)
+        moments = data_moments(X, correlation=self.kind == "correlation", names=names)
+        if isinstance(penalty, Concave):
+            centre, _ = default_concave(moments, d, penalty, tol=max(self.tol, FOLD_TOL))
+            return centre, centre.alpha * np.geomspace(AROUND, 1.0 / AROUND, N_AROUND)
+        largest = largest_alpha(moments.covariance, penalty)
+        return penalty, largest * np.geomspace(1.0, RATIO, N_ALPHAS) if largest > 0.0 else np.zeros(1)
 
 
 def _fold(
-    X: Any, train: IntArray, test: IntArray, correlation: bool, d: int, penalty: Penalty, alphas: Array, tol: float
+    X: Any,
+    train: IntArray,
+    test: IntArray,
+    correlation: bool,
+    d: int,
+    penalty: Penalty | Concave,
+    alphas: Array,
+    tol: float,
 ) -> tuple[Array, IntArray]:
     """Return the scores and sizes of one fold."""
     learn, check = X[train], X[test]

@@ -90,7 +90,10 @@ class Walk:
             posed = pose(self.S, penalty)
             if init is not None:
                 return convex(posed, init)
-            self._starts.append(convex(posed, _nearest(self._starts, penalty.alpha)))
+            nearest = _nearest(self._starts, penalty.alpha)
+            if nearest is not None and nearest.alpha == penalty.alpha:
+                return nearest
+            self._starts.append(convex(posed, nearest))
             return self._starts[-1]
 
         if isinstance(self.penalty, Concave):

@@ -64,6 +64,12 @@ class Concave(ABC):
         vars(new).update(vars(self), alpha=check_nonnegative("alpha", alpha))
         return new
 
+    def started(self, start: float) -> Self:
+        """Return the same penalty with another start."""
+        new = self.scaled(self.alpha)
+        new.start = check_nonnegative("start", start)
+        return new
+
     def start_alpha(self, size: int) -> float:
         """Return alpha of the ℓ₁ problem to start from, for ``size`` variables."""
         if self.start is not None:

@@ -87,11 +87,12 @@ def fold_scores(
     return np.array([explained(solution.components) for solution in path]), sizes
 
 
-def choose(scores: Array, rule: Rule) -> int:
+def choose(scores: Array, rule: Rule, *, paired: bool = False) -> int:
     """Return the index of the alpha that the rule takes, given one row of scores for each, by descending alpha.
 
     "best" is the one with the largest mean score; of equals the largest alpha. "1se" is the largest alpha whose mean
-    score is within one standard error of the best: about as good, and sparser.
+    score is within one standard error of the best: about as good, and sparser. ``paired``: the error of the difference
+    from the best, fold by fold, which is smaller than that of a score, since a fold is easy or hard for all alphas.
 
     Examples
     --------
@@ -104,8 +105,8 @@ def choose(scores: Array, rule: Rule) -> int:
     best = int(np.argmax(means))
     if rule == "best":
         return best
-    error = scores[best].std(ddof=1) / np.sqrt(scores.shape[1])
-    return int(np.argmax(means >= means[best] - error))
+    spread = (scores[best] - scores if paired else scores[best : best + 1]).std(axis=1, ddof=1)
+    return int(np.argmax(means >= means[best] - spread / np.sqrt(scores.shape[1])))
 
 
 def cross_validate(
