@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # Two test workers share the machine: one BLAS and one numba thread each, or they get in each other's way.
 TEST_ENV := OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 OMP_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: setup demo check test coverage wheel bench docs lint clean
+.PHONY: setup demo check test coverage wheel fuzz bench docs lint clean
 .DEFAULT_GOAL := demo
 
 setup: $(STAMP)
@@ -46,6 +46,11 @@ docs: setup
 	$(TEST_ENV) $(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
 	$(TEST_ENV) $(BIN)/python -m pytest -q tests/test_docs.py
 	@echo "build/site/index.html"
+
+# Random problems, streams, files and a hostile machine: make fuzz COUNT=10000 SEED=0. A finding prints what repeats it.
+fuzz: setup
+	PYTHONPATH=tests $(TEST_ENV) $(BIN)/python -m fuzz --count $(or $(COUNT),1000) --seed $(or $(SEED),0)
+	PYTHONPATH=tests $(TEST_ENV) $(BIN)/python -m fuzz machine --count $(or $(MACHINE),20) --seed $(or $(SEED),0)
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -55,7 +55,7 @@ class Matrix:
         self.A = 0.5 * (A + A.T) if given else A / math.sqrt(len(A)) if kind == "covariance" else A
         self.diagonal = self.A.diagonal() if given else (self.A**2).sum(axis=0) ** (kind == "covariance")
         self.error, self.sigma = 0.0 if given else (2 * len(A) + 32) * UNIT, np.sqrt(np.abs(self.diagonal))
-        good = np.isfinite(self.A).all() and np.abs(self.A).max() < 1e140 and self.diagonal.max() > 1e-280
+        good = np.isfinite(self.A).all() and (1e-140 if not given else -1.0) < np.abs(self.A).max() < 1e140
         require(good, "S is not to be had in double precision: a variable is constant, or numbers overflow", 2)
     def block(self, rows, cols):
         S = self.A[np.ix_(rows, cols)] if self.kind == "precomputed" else self.A[:, rows].T @ self.A[:, cols]
@@ -146,7 +146,7 @@ def leading(M, count, start):
 def exact_shortfall(S, dual, rows, level, g, V):
     """Return 0 if level·I + Σ g_a v_a v_aᵀ − M ≻ 0 on ``rows``, by the pivots of LDLᵀ in whole numbers; else None."""
     U, one, last = np.triu(dual.point(S, rows, rows)[0]), np.eye(len(rows), dtype=int), 1
-    unit = Fraction(2) ** (BITS - math.frexp(S.diagonal.max())[1])
+    unit = Fraction(2) ** (BITS - math.frexp(np.abs(S.block(rows, rows)).max())[1])
     A = (fractions(V).T * fractions(g)) @ fractions(V) + fractions(U + np.triu(U, 1).T) - S.exact(rows)
     A = whole((A + Fraction(level) * one) * unit) - 4 * len(rows) * one
     for k in range(len(rows)):

@@ -94,7 +94,7 @@ def pack_penalty(penalty: Penalty) -> State:
 
 def unpack_penalty(parts: State, size: int) -> Penalty:
     """Return the penalty that :func:`pack_penalty` took apart."""
-    alpha, kind = float(parts["alpha"]), str(parts.get("penalty", ""))
+    alpha, kind = float(_real(parts, "alpha")), str(parts.get("penalty", ""))
     penalty: Penalty
     if kind == "smooth":
         own = {"laplacian": parts["laplacian"]} if "laplacian" in parts else {"order": int(parts["order"])}
@@ -121,7 +121,7 @@ def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
     ValueError, KeyError, TypeError or IndexError
         If the parts do not fit each other or S.
     """
-    labels, kept = parts["labels"].astype(np.intp), parts["kept"].astype(np.intp)
+    labels, kept = _whole(parts, "labels"), _whole(parts, "kept")
     if len(labels) != S.size:
         raise ValueError(f"it is about {len(labels)} variables, but the data have {S.size}")
     _check_indices(labels, len(labels), distinct=False)
@@ -130,7 +130,7 @@ def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
     position[kept] = np.arange(len(kept))
     posed = pose(S, unpack_penalty(parts, S.size))
     if isinstance(posed.own, Structured):
-        own = tuple(np.asarray(parts[name], dtype=np.float64) for name in sorted(parts) if name.startswith("part"))
+        own = tuple(_real(parts, name) for name in sorted(parts) if name.startswith("part"))
         return LiftedDual(posed.S, posed.own, labels, position, StructuredDual(own, posed.own))
     reduced = _reduced(parts, posed.own.restrict(kept), len(kept))
     if isinstance(posed.own, L1 | WeightedL1):
@@ -148,14 +148,28 @@ def _check_box(dual: DenseDual | ExtendedDual, labels: IntArray) -> None:
         raise ValueError("U leaves the box of the penalty, or holds what is no number")
 
 
+def _whole(parts: State, name: str) -> IntArray:
+    found = np.asarray(parts[name])
+    if found.dtype.kind not in "iu":
+        raise ValueError(f"{name} are not whole numbers but {found.dtype}")
+    return found.astype(np.intp)
+
+
+def _real(parts: State, name: str) -> Array:
+    found = np.asarray(parts[name])
+    if found.dtype.kind not in "iuf":
+        raise ValueError(f"{name} are not real numbers but {found.dtype}")
+    return found.astype(np.float64, copy=False)
+
+
 def _entrywise(parts: State, size: int) -> Entrywise:
-    alpha = float(parts["alpha"])
+    alpha = float(_real(parts, "alpha"))
     if "weights" not in parts:
         return L1(alpha)
     whole = len(parts["weights"]) == size
     if whole:
         return WeightedL1(alpha, parts["weights"])
-    return WeightedL1.on_block(alpha, parts["weighted"].astype(np.intp), parts["weights"])
+    return WeightedL1.on_block(alpha, _whole(parts, "weighted"), parts["weights"])
 
 
 def _check_indices(indices: IntArray, size: int, *, distinct: bool = True) -> None:
@@ -170,13 +184,12 @@ def _reduced(parts: State, penalty: Entrywise, m: int) -> DenseDual | ExtendedDu
     if "half" in parts:
         U = np.zeros((m, m))
         upper = np.triu_indices(m)
-        U[upper] = parts["half"]
-        U.T[upper] = parts["half"]
+        U[upper] = U.T[upper] = _real(parts, "half")
         return DenseDual(U, penalty)
-    active = parts["active"].astype(np.intp)
+    active = _whole(parts, "active")
     if len(active):
         _check_indices(active, m)
-    rows = np.asarray(parts["rows"], dtype=np.float64)
+    rows = _real(parts, "rows")
     if rows.shape != (len(active), m):
         raise ValueError(f"rows of shape {rows.shape} for {len(active)} active of {m} variables")
     return ExtendedDual(penalty, active, rows)
