@@ -6,15 +6,11 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from fantope.cli.console import Function, with_options
-
-if TYPE_CHECKING:
-    from fantope.io import Dataset, Reading
-    from fantope.operators import Covariance
 
 KINDS = ("covariance", "correlation", "precomputed")
 # Spelled out, so that --help need not load the solvers; a test compares it with their list.
@@ -64,41 +60,15 @@ def problem_options(tol: float) -> Callable[[Function], Function]:
     )  # fmt: skip
 
 
-def take_reading(options: dict[str, Any]) -> Reading:
-    """Take the reading options out of a command's options."""
-    from fantope.io import Reading
-
-    return Reading(**{name: options.pop(name) for name in READING})
-
-
-def check_kind(kind: str, no_center: bool, reading: Reading) -> None:
+def check_kind(options: dict[str, Any]) -> None:
     """Refuse options that mean nothing for a precomputed S."""
-    if kind != "precomputed":
-        return
-    for given, name in (
-        (no_center, "--no-center"), (reading.impute, "--impute"), (reading.drop_constant, "--drop-constant"),
-        (reading.duplicates == "first", "--duplicates first"), (reading.transpose, "--transpose"),
-        (reading.method != "pearson", "--method"), (reading.missing != "error", "--missing"),
-    ):  # fmt: skip
-        if given:
-            raise click.UsageError(f"{name} is about data, but with --kind precomputed DATA is S itself; leave it out.")
-
-
-def read_operator(data: Path, reading: Reading, options: dict[str, Any]) -> tuple[Dataset, Covariance]:
-    """Read DATA and return it with the S that the options ask for."""
-    from fantope.io import operator, read
-    from fantope.io.covariances import making
-
-    center = not options["no_center"]
-    return operator(read(data, reading), options["kind"], center=center, **making(reading))
-
-
-def problem_parameters(options: dict[str, Any]) -> dict[str, Any]:
-    """Return what run.json says of the problem, except alpha."""
-    named = {name: options[name] for name in ("n_components", "kind", "tol", "max_iter", "solver")}
-    weights = options["weights"]
-    own = {"weights": None if weights is None else weights.name, "penalty": options["penalty"]}
-    return {**named, "center": not options["no_center"], **own}
+    # What of them means nothing: their default, and a choice that is about names alone.
+    harmless = {"no_center": (False,), "impute": (None,), "drop_constant": (False,), "duplicates": (None, "suffix"),
+                "transpose": (False,), "method": ("pearson",), "missing": ("error",)}  # fmt: skip
+    for name, values in harmless.items() if options["kind"] == "precomputed" else ():
+        if options[name] not in values:
+            flag = f"--{name.replace('_', '-')}{' first' * (name == 'duplicates')}"
+            raise click.UsageError(f"{flag} is about data, but with --kind precomputed DATA is S itself; leave it out.")
 
 
 def decades(first: float, gap: float, tol: float) -> float:

@@ -303,44 +303,52 @@ def _reduced(reduce: Callable[[Tile, float], Any], threshold: float, *tile: Any)
     return reduce(Tile(*tile), threshold)
 
 
-def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
-    """Run tasks; say in one sentence what happened if the cluster does not live to see their end."""
-    try:
-        return tuple(base.compute(*tasks))  # type: ignore[no-untyped-call]
-    except Exception as error:
-        message = _what_happened(error)
-        if message is None:
-            raise
-        raise ConnectionError(message) from error
-    except (CancelledError, asyncio.CancelledError) as error:
-        raise ConnectionError(_GONE) from error
-
-
 _GONE = (
     "The dask cluster went away during the computation: start a cluster, connect a Client, make the array again and "
     "call again; nothing has been changed."
 )
+_KILLED = (
+    "A task ended every dask worker that tried it, most likely for lack of memory: give the workers more memory or the "
+    "array smaller chunks, and call again."
+)
+# By name: distributed, where they are defined, need not be there.
+_GONE_ERRORS = {"CommClosedError", "FutureCancelledError", "FuturesCancelledError", "ClosedClientError"}
 
 
-def _what_happened(error: BaseException) -> str | None:
-    """Return a sentence for the ways in which a cluster fails, None for any other error."""
-    name = type(error).__name__
-    if name == "KilledWorker":
-        return (
-            "A task ended every dask worker that tried it, most likely for lack of memory: give the workers more "
-            "memory or the array smaller chunks, and call again."
-        )
-    gone = {"CommClosedError", "FutureCancelledError", "FuturesCancelledError", "ClosedClientError", "CancelledError"}
-    if name in gone or isinstance(error, TimeoutError | ConnectionError):
-        return _GONE
-    closed = (
-        "Client not running",
-        "Cannot send request",
-        "client closed",
-        "Tried sending message after closing",
-        "Missing dependency",  # of an array that was persisted where nothing is any more
-        "created by another client",
-    )
-    return (
-        _GONE if isinstance(error, RuntimeError | ValueError) and any(text in str(error) for text in closed) else None
-    )
+def compute(tasks: Sequence[Any]) -> tuple[Any, ...]:
+    """Run tasks; say in one sentence what happened if the cluster does not live to see their end."""
+    client = _client()
+    try:
+        return tuple(base.compute(*tasks))  # type: ignore[no-untyped-call]
+    except (CancelledError, asyncio.CancelledError, TimeoutError, ConnectionError) as error:
+        raise ConnectionError(_GONE) from error
+    except Exception as error:
+        name = type(error).__name__
+        if name == "KilledWorker":
+            raise ConnectionError(_KILLED) from error
+        if name in _GONE_ERRORS or _lost(client, tasks):
+            raise ConnectionError(_GONE) from error
+        raise
+
+
+def _client() -> Any | None:
+    """Return the client that will run the tasks, if there is one."""
+    try:
+        from distributed import default_client
+
+        return default_client()  # type: ignore[no-untyped-call]
+    except (ImportError, ValueError):
+        return None
+
+
+def _lost(client: Any | None, tasks: Sequence[Any]) -> bool:
+    """Whether the client no longer runs, or one that holds results which the tasks stand on."""
+    try:
+        from distributed import futures_of
+
+        clients = [client, *(future.client for future in futures_of(list(tasks)))]  # type: ignore[no-untyped-call]
+    except ImportError:
+        return False
+    except CancelledError:  # by a client that went away
+        return True
+    return any(each is not None and each.status != "running" for each in clients)
