@@ -15,7 +15,8 @@ from benchmarks.online_figures import BLUE, GREY, ORANGE, _axes, _save, follow
 from fantope.online import IncrementalPCA, OnlineT, Stream, Tracker
 
 # Penalties that lead to a few up to all variables, samples between two judgements and before the first, forgetting.
-STOCKS = ((0.2, 0.4, 0.7), 21, 252, 0.996)
+STOCKS = ((0.3, 0.45, 0.7), 21, 252, 0.996)
+TOL = 1e-2  # relative gap of the tracker; 1e-3 takes twice as long
 GAS = ((0.01, 0.05, 0.2), 100, 300, 0.99)
 
 
@@ -56,9 +57,11 @@ def rows(X: Any, d: int, alphas: Any, block: int, first: int, forgetting: float)
                 OnlineT(p, d, alpha, forgetting=forgetting), forgetting=forgetting
             ),
             f"tracker, forgetting {forgetting}": Stream(
-                Tracker(p, d, alpha, forgetting=forgetting, every=block), forgetting=forgetting
+                Tracker(p, d, alpha, forgetting=forgetting, every=block, tol=TOL), forgetting=forgetting
             ),
-            f"tracker, window {window}": Stream(Tracker(p, d, alpha, window=window, every=block), window=window),
+            f"tracker, window {window}": Stream(
+                Tracker(p, d, alpha, window=window, every=block, tol=TOL), window=window
+            ),
         }
         for name, stream in learners.items():
             share, size, seconds = judge(stream, X, block, first, d)

@@ -7,7 +7,10 @@ from .cardinality import cardinality_bracket as cardinality_bracket
 from .estimators import OnlineSparsePCA as OnlineSparsePCA
 from .estimators import SparsePCA as SparsePCA
 from .estimators import SparsePCACV as SparsePCACV
+from .estimators import SparsePrecision as SparsePrecision
 from .estimators.online_sparse_pca import load as load
+from .graphical import PrecisionSolution as PrecisionSolution
+from .graphical import graphical_lasso as graphical_lasso
 from .operators import covariance as covariance
 from .path import Path as Path
 from .path import solve_for_norm as solve_for_norm

@@ -2,3 +2,4 @@
 from .online_sparse_pca import OnlineSparsePCA as OnlineSparsePCA
 from .sparse_pca import SparsePCA as SparsePCA
 from .sparse_pca_cv import SparsePCACV as SparsePCACV
+from .sparse_precision import SparsePrecision as SparsePrecision
