@@ -9,7 +9,9 @@ import numpy as np
 
 from fantope.typing import AnyArray, Array
 
-NEWTON_STEPS = 50  # a handful is usual: the function is piecewise quadratic, and Newton ends where its piece does
+# A handful is usual: the function is piecewise quadratic, and Newton ends where its piece does. Rows that have no u with
+# Vᵀu = Vᵀs would go on for ever; any u in the box is admissible.
+NEWTON_STEPS = 12
 SEARCH_STEPS = 40
 AT_ONCE = 2**18  # entries of S in work at a time
 

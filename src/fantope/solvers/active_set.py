@@ -44,7 +44,7 @@ LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more
 LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
 EXCESS = 0.05  # of the inner tolerance: what outside variables may add to the inner bound without being looked for
 LOOK, SEARCH = 3, 8  # block products that look for such eigenvectors: in each round, and after a certificate has failed
-CLUSTER = 15  # eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
+CLUSTER = 15  # at most; eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 
 
 @dataclass
@@ -63,6 +63,12 @@ class ActiveSetState:
     inner_bound: float = np.inf
     pending: bool = False  # X and dual await their certificate over all variables
     exhausted: bool = False  # the inner problem came to rest above its tolerance: another round would bring nothing
+
+    @property
+    def fractional(self) -> int:
+        """How many eigenvectors of X there are beyond d: S − U has at least as many leading eigenvalues alike."""
+        assert self.X is not None
+        return len(self.X.weights) - round(float(self.X.weights.sum()))
 
     @property
     def step_size(self) -> float | None:
@@ -157,7 +163,7 @@ class ActiveSet:
             new = np.union1d(new, self._heavy(problem, state, LOOK))
         # Before the inner problem is accurate, a certificate over all variables would cost more than it is worth …
         accurate = run.gap <= state.final_tol or state.tol == state.final_tol
-        if accurate and len(new) == 0:
+        if accurate and len(new) == 0 and state.fractional:
             new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
         state.pending = accurate and len(new) == 0
         if len(new):
@@ -165,6 +171,8 @@ class ActiveSet:
         # … and before the set is nearly complete, so would accuracy.
         if settled and not state.pending and len(new) < SMALL_GROWTH * len(active):
             state.tol = max(0.1 * state.tol, state.final_tol)
+            if not state.fractional and state.tol < 2 * state.final_tol:
+                state.tol = state.final_tol  # on flat data the set may have to grow before that pays
         return max(run.n_iter, 1)
 
     @staticmethod
@@ -208,7 +216,7 @@ class ActiveSet:
         if state.leading is not None:  # of the last round: what a few steps from X's range would not find
             start = np.vstack([start[state.X.weights > USED], state.leading])
         M = state.dual.slack(problem.S)
-        values, state.leading = roughly_leading(M, d + CLUSTER, start, steps)
+        values, state.leading = roughly_leading(M, d + min(max(state.fractional, 3), CLUSTER), start, steps)
         total, scale = float(values[:d].sum()), abs(state.inner_bound)
         if total - state.objective <= LOOK_SHARE * state.tol_outside * scale or total - state.inner_bound <= (
             EXCESS * state.final_tol * scale

@@ -24,6 +24,8 @@ from fantope.solvers.candidates import primal_candidate
 from fantope.solvers.spectral import spectral_start
 from fantope.typing import AnyArray, Array
 
+CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
+LOOK_EARLY, LOOK_LATE = 10, 30  # iterations before the first certificate that no estimate has promised
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
 
@@ -82,7 +84,7 @@ class NearAdmmState:
     estimate: float = np.inf  # … and how far X is below it
     tried: float = np.inf  # estimate at the last certificate
     balance_at: int = 1  # iteration from which ρ may change again
-    look_at: int = 30  # iteration from which a certificate is due in any case
+    look_at: int = 0  # iteration from which a certificate is due in any case
 
     @property
     def step_size(self) -> float:
@@ -129,7 +131,10 @@ class NearAdmm:
         side, edge = np.sign(X), np.where(np.isfinite(problem.limits), problem.limits, 0.0) / rho
         at_edge = (side != 0.0) & np.isfinite(problem.limits) & (U * side >= NEAR_EDGE * edge)
         Z = np.where(at_edge, X + side * edge, U)
-        return NearAdmmState(Z, np.empty_like(Z), rho, NearProjection(problem.n_components), tol)
+        serves = 2 if start is None or start.U is None else 6
+        projection = NearProjection(problem.n_components)
+        look = LOOK_EARLY if problem.size < CHEAP_BELOW else LOOK_LATE
+        return NearAdmmState(Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=look)
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
         """One decomposition, and the iterations that it serves."""
