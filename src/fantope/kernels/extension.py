@@ -9,29 +9,36 @@ import numpy as np
 
 from fantope.typing import AnyArray, Array
 
-# A handful is usual: the function is piecewise quadratic, and Newton ends where its piece does. Rows that have no u with
-# Vᵀu = Vᵀs would go on for ever; any u in the box is admissible.
-NEWTON_STEPS = 12
+NEWTON_STEPS = 50  # a handful is usual: the function is piecewise quadratic, and Newton ends where its piece does
 SEARCH_STEPS = 40
 AT_ONCE = 2**18  # entries of S in work at a time
 
 
-def extend_dual(S_rows: Array, V: Array, limits: float | Array, ridge: float, slack: Array, coupling: Array) -> None:
+def extend_dual(
+    S_rows: Array,
+    V: Array,
+    limits: float | Array,
+    ridge: float,
+    slack: Array,
+    coupling: Array,
+    steps: int = NEWTON_STEPS,
+) -> None:
     """For each row s of ``S_rows`` find u in the box ±limits near clip(s) with Vᵀu ≈ Vᵀs; write s − u.
 
     ``limits`` is a number, or an array of the shape of ``S_rows``.
     u minimises ½‖u − clip(s)‖² + ‖Vᵀ(s − u)‖²/(2·ridge) over the box. Its dual has one unknown per column of V:
     u = clip(clip(s) + Vy) with Vᵀ(u − s) + ridge·y = 0, which a semismooth Newton iteration with a line search solves.
-    ``slack`` receives s − u and ``coupling`` the norm of Vᵀ(s − u), zero where the row is feasible.
+    ``slack`` receives s − u and ``coupling`` the norm of Vᵀ(s − u), zero where the row is feasible. Rows that are not
+    may take all ``steps``; stopped early, u is in the box as well.
     """
     k = V.shape[1]
     first, second = np.tril_indices(k)
     products = V[:, first] * V[:, second]
-    step = max(AT_ONCE // max(len(V), 1), 1)
-    for start in range(0, len(S_rows), step):
-        rows = slice(start, start + step)
+    count = max(AT_ONCE // max(len(V), 1), 1)
+    for start in range(0, len(S_rows), count):
+        rows = slice(start, start + count)
         row = _Rows(S_rows[rows], V, limits if isinstance(limits, float) else limits[rows], ridge)
-        u = row.dual(_solve(row, products, first, second))
+        u = row.dual(_solve(row, products, first, second, steps))
         np.subtract(row.s, u, out=slack[rows])
         coupling[rows] = np.linalg.norm(slack[rows] @ V, axis=1)
 
@@ -72,7 +79,7 @@ class _Rows:
         return np.asarray(np.abs(z, out=z) <= self.limits, dtype=np.float64)
 
 
-def _solve(row: _Rows, products: Array, first: AnyArray, second: AnyArray) -> Array:
+def _solve(row: _Rows, products: Array, first: AnyArray, second: AnyArray, steps: int) -> Array:
     """Return y with F(y) = 0: the gradient of a convex function, so a line search makes it safe."""
     k = row.V.shape[1]
     y = np.zeros((len(row.s), k))
@@ -80,7 +87,7 @@ def _solve(row: _Rows, products: Array, first: AnyArray, second: AnyArray) -> Ar
     left = np.arange(len(y))
     small = 1e-11 * row.scale()
     H = np.empty((len(y), k, k))
-    for _ in range(NEWTON_STEPS):
+    for _ in range(steps):
         going = np.abs(F).max(axis=1, initial=0.0) > small[left]
         if not going.any():
             break

@@ -31,6 +31,7 @@ from fantope.typing import Array, IntArray
 WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a few rounds (measured)
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
+EXTENSION_STEPS = 12  # Newton steps; feasible rows take fewer, the others would take all of them
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
@@ -199,7 +200,7 @@ class ActiveSet:
             V[X.rows] = X.vectors[used].T
             S_rows = problem.S[outside[:, None], active]
             slack = np.empty_like(S_rows)
-            extend_dual(S_rows, V, problem.box.limits(outside, active), RIDGE, slack, coupling)
+            extend_dual(S_rows, V, problem.box.limits(outside, active), RIDGE, slack, coupling, EXTENSION_STEPS)
             U[:, outside] = (S_rows - slack).T
             problem.box.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
         return U, coupling, outside
