@@ -90,7 +90,7 @@ def require(holds: object, argument: str, expected: str, got: str = "", remedy: 
         raise InputError(problem, argument=argument, expected=expected.removeprefix("be "), got=got, remedy=remedy)
 
 
-def check_choice(argument: str, value: object, choices: Iterable[str]) -> None:
+def check_choice(argument: str, value: object, choices: Iterable[str | None]) -> None:
     """Refuse an argument that is not one of some words."""
     known = list(choices)
     require(value in known, argument, f"be one of {', '.join(map(repr, known))}", repr(value))

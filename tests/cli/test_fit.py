@@ -19,7 +19,7 @@ from fantope.solvers.solve import SOLVERS
 
 SIM = fantope.simulate(60, 40, sizes=(6, 4))
 FRAME = pd.DataFrame(SIM.Z, columns=[f"g{j}" for j in range(40)], index=[f"s{i}" for i in range(60)])
-TABLES = {"components.tsv", "loadings.tsv", "scores.tsv", "support.tsv"}
+TABLES = {"components.tsv", "loadings.tsv", "scores.tsv", "sparse_loadings.tsv", "support.tsv"}
 FILES = {"certificate.json", "certificate.npz", "projection.npz", "run.json", "solver.npz", *TABLES}
 
 

@@ -74,10 +74,20 @@ def write_fit(folder: Path, solution: Solution, variables: Sequence[str], total:
         ("component", "explained_variance", "share", "n_variables"),
         _components(solution, total),
     )
+    basis, variances = solution.loadings("sparse").T, solution.loading_variances("sparse")
+    write_table(
+        folder / "sparse_loadings.tsv",
+        ("variable", "component", "loading", "component_variance"),
+        ((name, k, loading, float(variances[k - 1])) for name, k, loading in _rows(basis, variables)),
+    )
 
 
 def _loadings(solution: Solution, variables: Sequence[str]) -> Iterable[tuple[str, int, float]]:
-    for k, row in enumerate(solution.components, start=1):
+    return _rows(solution.components, variables)
+
+
+def _rows(basis: Array, variables: Sequence[str]) -> Iterable[tuple[str, int, float]]:
+    for k, row in enumerate(basis, start=1):
         for j in np.flatnonzero(row).tolist():
             yield variables[j], k, float(row[j])
 

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checks import check_nonnegative
+from fantope.errors import check_choice
 from fantope.operators import Covariance
 from fantope.penalties import Penalty
 from fantope.problem.certificate import Certificate, CertificateError, relative_gap, verify_reported
@@ -19,6 +20,7 @@ from fantope.problem.decomposition import pose
 from fantope.problem.dual import LiftedDual
 from fantope.problem.leverage import leverage_bounds
 from fantope.problem.projection import Factors
+from fantope.problem.sparse_basis import sparse_basis
 from fantope.solvers.show import solution_frame, solution_html
 from fantope.solvers.validation import check_covariance
 from fantope.typing import Array, IntArray, StringArray
@@ -215,7 +217,47 @@ class Solution:
     @cached_property
     def explained_variance(self) -> Array:
         """(d,) vᵀSv of each component, descending."""
-        V = self.components[:, self.support]
+        return self._variances(self.components[:, self.support])
+
+    def loadings(self, rotation: str | None = "sparse") -> Array:
+        """Return a basis of the certified subspace as columns: one row for each variable.
+
+        Parameters
+        ----------
+        rotation : "sparse" or None
+            "sparse" is the orthonormal basis with the smallest ℓ₁ norm, in which each component has its own variables
+            if the subspace allows it; None is ``components``, whose scores are uncorrelated. The subspace, the
+            certificate and the variance explained together are the same.
+
+        Returns
+        -------
+        (p, d) array
+            By descending variance; the largest entry of each column is positive.
+
+        Examples
+        --------
+        >>> import numpy as np, fantope
+        >>> S = np.kron(np.eye(2), np.full((3, 3), 0.5)) + 0.05
+        >>> np.count_nonzero(fantope.solve(S, 2, 0.1).loadings(), axis=0)
+        array([3, 3])
+        """
+        check_choice("rotation", rotation, ("sparse", None))
+        if rotation is None:
+            return self.components.T
+        rows = self.support
+        basis = sparse_basis(self.components[:, rows].T)
+        variance = self._variances(basis.T)
+        basis = basis[:, np.argsort(-variance, kind="stable")]
+        basis *= np.sign(basis[np.abs(basis).argmax(axis=0), np.arange(self.n_components)])
+        result = np.zeros((self.n_features, self.n_components))
+        result[rows] = basis
+        return result
+
+    def loading_variances(self, rotation: str | None = "sparse") -> Array:
+        """Return (d,) vᵀSv of each column of :meth:`loadings`; those of a sparse basis may overlap."""
+        return self._variances(self.loadings(rotation)[self.support].T)
+
+    def _variances(self, V: Array) -> Array:
         S = self.covariance.block(self.support, self.support)
         return np.asarray(np.einsum("ij,jk,ik->i", V, S, V))
 
