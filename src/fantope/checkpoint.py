@@ -52,20 +52,10 @@ def write_checkpoint(
     keep: Path | None = None,
     private: bool = False,
 ) -> None:
-    """Write ``header`` (plain values) and ``state`` atomically: whoever reads ``path`` finds the old or the new one.
+    """Write ``header`` (what JSON can hold) and ``state`` atomically: whoever reads ``path`` finds the old or the new.
 
-    Parameters
-    ----------
-    path : path
-    kind : (name, version) of what is written
-    header : dict
-        What JSON can hold.
-    state : dict
-        Arrays, numbers, text and None, in nested dictionaries.
-    keep : Path, optional
-        Where the old content stays.
-    private : bool, default False
-        Whether nobody else may read the file.
+    ``kind`` is the name and the version of what is written, ``keep`` where the old content stays, and ``private``
+    whether nobody else may read the file.
     """
     arrays: dict[str, np.ndarray[Any, Any]] = {}
     plain = _flatten(state, "", arrays)
@@ -86,10 +76,7 @@ def read_checkpoint(
 ) -> tuple[dict[str, Any], State]:
     """Return header and state of a file that :func:`write_checkpoint` wrote, from version ``since`` on if it is given.
 
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, is something else, or was written by another version of the format.
+    Raises CheckpointError if the file is damaged, is something else, or was written by another version of the format.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -15,13 +15,8 @@ from fantope.typing import AnyArray
 def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
     """Return X as a finite float array, or as a csr or csc matrix in canonical format; float32 stays float32.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Its ``n_features_in_`` and ``feature_names_in_`` are set when fitting and compared otherwise.
-    X : array-like or sparse matrix of shape (n, p)
-    fitting : bool
-        Whether X is what the estimator learns from, which takes two rows and two columns.
+    ``n_features_in_`` and ``feature_names_in_`` of the estimator are set when fitting, which takes two rows and two
+    columns, and compared otherwise.
     """
     kept = {"dtype": [np.float64, np.float32], "accept_sparse": ["csr", "csc"]}
     least = 2 if fitting else 1

@@ -31,16 +31,8 @@ class Moments:
 def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) -> Moments:
     """Return the moments of a finite (n, p) array or sparse matrix; sums are divided by n.
 
-    S is symmetric to the last bit. A sparse X is not made dense: S = XᵀX/n − μμᵀ. For many variables S is an operator.
-
-    Parameters
-    ----------
-    X : (n, p) array, or csr or csc matrix in canonical format
-        Not changed.
-    correlation : bool
-        Whether to divide each variable by its standard deviation.
-    names : (p,) array of str, optional
-        What to call the columns in an error.
+    S is symmetric to the last bit. A sparse X (csr or csc, in canonical format) is not made dense: S = XᵀX/n − μμᵀ. For
+    many variables S is an operator. ``names`` are what columns are called in an error.
     """
     low, high = min_max_axis(X, axis=0) if is_sparse(X) else (X.min(axis=0), X.max(axis=0))
     constant = np.flatnonzero(low == high)

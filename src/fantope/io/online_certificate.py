@@ -68,10 +68,7 @@ def verify_online(
 ) -> tuple[Certificate, str]:
     """Recompute the bracket of Online-P's subproblem from S, X and U; return it with what differs, if anything does.
 
-    Raises
-    ------
-    CertificateError
-        If X is not feasible, or a file is damaged.
+    Raises CertificateError if X is not feasible, or a file is damaged.
     """
     arrays, parts, every = read_arrays(folder / CERTIFICATE), read_arrays(folder / SOLVER), np.arange(S.size)
     M = S.block(every, every)

@@ -198,10 +198,7 @@ def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | N
 def read_record(folder: Path) -> Run:
     """Read run.json back.
 
-    Raises
-    ------
-    FileError
-        If the folder is not a result, or its record is damaged.
+    Raises FileError if the folder is not a result, or its record is damaged.
     """
     file, remedy = folder / RECORD, f"give the OUT of {WRITERS}"
     if not folder.is_dir():
@@ -314,10 +311,7 @@ def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
 def load_projection(folder: Path) -> scipy.sparse.csr_array:
     """Read X back.
 
-    Raises
-    ------
-    CertificateError
-        If the file is missing or damaged.
+    Raises CertificateError if the file is missing or damaged.
     """
     try:
         with (folder / PROJECTION).open("rb") as handle:  # numpy leaves a damaged archive open
@@ -329,10 +323,7 @@ def load_projection(folder: Path) -> scipy.sparse.csr_array:
 def load_dual(folder: Path, S: Covariance) -> LiftedDual:
     """Read U back, for the matrix S that it is to be checked against.
 
-    Raises
-    ------
-    CertificateError
-        If the file is missing, damaged, or not about as many variables as S has.
+    Raises CertificateError if the file is missing, damaged, or not about as many variables as S has.
     """
     arrays = read_arrays(folder / CERTIFICATE)
     try:
@@ -367,10 +358,7 @@ def load_solution(folder: Path, run: Run, recorded: dict[str, Any], S: Covarianc
 def read_arrays(file: Path) -> dict[str, AnyArray]:
     """Return the arrays of an archive.
 
-    Raises
-    ------
-    CertificateError
-        If the file is missing or damaged.
+    Raises CertificateError if the file is missing or damaged.
     """
     try:
         return _arrays(file)

@@ -116,10 +116,7 @@ def unpack_penalty(parts: State, size: int) -> Penalty:
 def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
     """Return U for the matrix S that it is about.
 
-    Raises
-    ------
-    ValueError, KeyError, TypeError or IndexError
-        If the parts do not fit each other or S.
+    Raises ValueError, KeyError, TypeError or IndexError if the parts do not fit each other or S.
     """
     labels, kept = _whole(parts, "labels"), _whole(parts, "kept")
     if len(labels) != S.size:

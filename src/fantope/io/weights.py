@@ -16,20 +16,10 @@ from fantope.typing import Array
 
 
 def read_weights(path: Path, alpha: float, data: Dataset) -> WeightedL1:
-    """Return the penalty whose weights a file holds.
+    """Return the penalty whose weights a file, of any format that data may have, holds.
 
-    Parameters
-    ----------
-    path : Path
-        Any format that data may have. A table with names is brought into the order of the data's variables, and may
-        hold more of them; one without names must have them in that order.
-    alpha : float
-    data : Dataset
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, is not about the variables of ``data``, or does not hold weights.
+    A table with names is brought into the order of the data's variables, and may hold more of them; one without names
+    must have them in that order. A FileError says what cannot be used.
     """
     content = read_content(path, Reading())
     values: Any = loaded(content.values)
@@ -68,12 +58,8 @@ def read_groups(path: Path, data: Dataset) -> list[str]:
     """Return the group of each variable of ``data``, in their order.
 
     The file has a line for each variable: its name and its group, separated by a tab, a comma or a semicolon, in any
-    order and with others among them; or the group alone, in the order of the data.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, or does not name a group for each variable.
+    order and with others among them; or the group alone, in the order of the data. Raises FileError if the file cannot
+    be read, or does not name a group for each variable.
     """
     try:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]

@@ -39,19 +39,10 @@ def reproduce(
 ) -> Reproduction:
     """Run the experiments that are not stored in ``out`` yet, and write reproduce.md, reproduce.html and the figures.
 
-    Parameters
-    ----------
-    experiments : iterable of str
-        Keys of :data:`fantope.paper.plan.EXPERIMENTS`.
-    out : Path
-        ``out/results/<scale>/<experiment>/<run>.json`` keeps each run as it finishes; a second call goes on from there.
-    scale : "quick", "paper" or "full"
-    progress : callable
-        ``progress(title)`` is a context manager that yields ``report(fraction, text)``.
-    plan : mapping of str to configs, optional
-        In place of that of the scale.
-    command : str
-        By which the page says that it was written.
+    ``out/results/<scale>/<experiment>/<run>.json`` keeps each run as it finishes; a second call goes on from there.
+    ``experiments`` are keys of :data:`fantope.paper.plan.EXPERIMENTS`, ``progress(title)`` is a context manager that
+    yields ``report(fraction, text)``, ``plan`` takes the place of that of the scale, and ``command`` is what the page
+    says it was written by.
     """
     configs = PLANS[scale] if plan is None else plan
     results = out / "results" / FOLDERS[scale]

@@ -201,10 +201,7 @@ def _search(
 def _bisect(walk: Walk, excess: Callable[[Solution], float]) -> None:
     """Bisect on alpha for a change of sign of ``excess``, which is positive for small alphas.
 
-    Raises
-    ------
-    KeyboardInterrupt
-        On Ctrl-C; the walk has the solutions until then.
+    Raises KeyboardInterrupt on Ctrl-C; the walk has the solutions until then.
     """
     top = largest_alpha(walk.S, walk.penalty)
 

@@ -147,10 +147,7 @@ def certify(
 def feasible_objective(problem: Problem, X: Factors) -> float:
     """Return the objective of X, which costs little beside a bound.
 
-    Raises
-    ------
-    FloatingPointError
-        If X is not in the Fantope, which no solver offers unless its numbers have gone wrong.
+    Raises FloatingPointError if X is not in the Fantope, which no solver offers unless its numbers have gone wrong.
     """
     off = max(
         abs(float(X.weights.sum()) - problem.n_components),

@@ -64,12 +64,8 @@ def weigh(values: Array, total: float) -> int:
 def project(G: Array, n_components: int, space: Eigenspace, tol: float) -> tuple[Array, Array]:
     """Project ``G`` on the Fantope: return the eigenvectors (rows) and weights of the result.
 
-    Only eigenpairs with a positive weight are computed, warm-started from ``space``.
-
-    Raises
-    ------
-    FloatingPointError
-        If ``G`` is not finite.
+    Only eigenpairs with a positive weight are computed, warm-started from ``space``. Raises FloatingPointError if ``G``
+    is not finite.
     """
     values, vectors = space.leading(G, lambda found: weigh(found, n_components), tol)
     if len(values) == 0 or not np.isfinite(values).all():

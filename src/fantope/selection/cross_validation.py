@@ -65,18 +65,8 @@ def fold_scores(
 ) -> tuple[Array, IntArray]:
     """Return the held-out score and the number of variables of each alpha, for one fold.
 
-    Parameters
-    ----------
-    S : (p, p) array or covariance operator
-        Of the training rows.
-    explained : callable
-        From (d, p) components to the share of the held-out variance that they explain.
-    n_components : int
-    alphas : (k,) array
-        In descending order.
-    tol : float
-    penalty : Penalty, optional
-        As for solve_path.
+    S is that of the training rows; ``explained`` maps (d, p) components to the share of the held-out variance that they
+    explain; the alphas descend, and the penalty is as for solve_path.
     """
     S = check_covariance(S)
     shape = as_shape(penalty, S.size)

@@ -72,12 +72,8 @@ def prox_f2_direct(
 
     The trace penalty shifts the spectrum by t, at most ``weights.trace``, and where the other two suffice, what is then
     negative becomes 0: only eigenpairs above t are computed, warm-started from ``space``, with a residual of at most
-    ``tol``. Weights so small that eigenvalues may stay negative need all of them.
-
-    Raises
-    ------
-    FloatingPointError
-        If ``G`` is not finite.
+    ``tol``. Weights so small that eigenvalues may stay negative need all of them. Raises FloatingPointError if ``G`` is
+    not finite.
     """
     norm = float(np.linalg.norm(G))
     if not np.isfinite(norm):

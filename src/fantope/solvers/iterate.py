@@ -116,12 +116,8 @@ def iterate(
     """Run ``solver`` until the certified gap is at most ``tol``, relative, or at most ``absolute``.
 
     A non-finite iterate or a stall ends the run with the best certified answer so far, which is never worse than
-    ``known``, a pair of points that an earlier run has left.
-
-    Raises
-    ------
-    RunInterrupted
-        On Ctrl-C, at once: no certificate is computed any more.
+    ``known``, a pair of points that an earlier run has left. Raises RunInterrupted on Ctrl-C, at once: no certificate
+    is computed any more.
     """
     began = time.perf_counter()
     run = Run()

@@ -146,10 +146,7 @@ def solve_parts(
 ) -> Solution:
     """Solve a decomposed problem; arguments are checked already.
 
-    Raises
-    ------
-    Interrupted
-        On Ctrl-C.
+    Raises Interrupted on Ctrl-C.
     """
     start = _start(init, covariance, parts)
     known = _known(init, covariance, parts)

@@ -76,10 +76,7 @@ def group_alphas(
 def choose(paths: Mapping[str, GroupPath], rule: str, low: int, high: int, tol: float, progress: Listener) -> Choice:
     """Walk down the alphas as far as they can matter, and choose.
 
-    Raises
-    ------
-    InputError
-        If no row has every group within the limits.
+    Raises InputError if no row has every group within the limits.
     """
     walk = _Walk(paths, low, high, tol, progress)
     rows, ended = walk.by_size() if rule == "size" else walk.together()

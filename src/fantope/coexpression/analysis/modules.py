@@ -151,24 +151,11 @@ def eigengene(Z: Array) -> tuple[Array, float]:
 def describe_modules(
     Z: Array, modules: Modules, genes: pd.Index, samples: pd.Index
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return what is known of genes, of modules, and the eigengenes.
+    """Return what is known of genes, of modules, and the eigengenes, from the rewritten columns of the active set.
 
-    Parameters
-    ----------
-    Z : (n, m) array
-        Rewritten columns (:func:`fantope.coexpression.analysis.correlation.rewrite`) of the genes of the active set.
-    modules : Modules
-    genes, samples : Index
-        Names of the columns and rows of Z.
-
-    Returns
-    -------
-    by_gene : DataFrame
-        gene, module, kme (correlation with the module's eigengene), hub_rank (1 for the largest kme in the module).
-    by_module : DataFrame
-        module, n_genes, mean_correlation, explained_variance, hubs.
-    eigengenes : DataFrame
-        Samples × modules, scaled to variance 1.
+    By gene: gene, module, kme (correlation with the module's eigengene), hub_rank (1 for the largest kme in the
+    module). By module: module, n_genes, mean_correlation, explained_variance, hubs. Eigengenes: samples × modules,
+    scaled to variance 1.
     """
     kme = np.zeros(len(genes))
     rank = np.zeros(len(genes), dtype=np.intp)

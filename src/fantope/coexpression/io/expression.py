@@ -24,28 +24,10 @@ ANNOTATED = (".h5ad", ".zarr")  # samples are in rows there by convention
 def read_expression(
     path: Path, *, genes_in: GenesIn | None = None, samples: pd.Index | None = None, layer: str | None = None
 ) -> Dataset:
-    """Read an expression table with genes in rows or in columns.
+    """Read an expression table of any known format as samples × genes; names may repeat, values may be missing.
 
-    Parameters
-    ----------
-    path : Path
-        .csv, .tsv (both also .gz), .parquet, .npz, .npy, .h5ad or .zarr.
-    genes_in : {"rows", "columns"}, optional
-        By default the axis that ``samples`` does not name; files of AnnData have genes in columns.
-    samples : Index, optional
-        Names of samples from a table of samples.
-    layer : str, optional
-        Which matrix of a file that holds several.
-
-    Returns
-    -------
-    Dataset
-        Samples × genes, as the file has them: names may repeat, values may be missing.
-
-    Raises
-    ------
-    FileError
-        A question back if it is not clear where the genes are, and a sentence for a file that cannot be used.
+    Genes are by default on the axis that ``samples``, names from a table of samples, does not name; files of AnnData
+    have them in columns. A FileError asks back if it is not clear where they are.
     """
     if path.exists() and re.search(r"\.(csv|tsv)(\.gz)?$", path.name.lower()):
         _check_second_header(path, sniff(path).rows)
@@ -173,18 +155,9 @@ def numeric_where_possible(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def read_labels(path: Path, column: str | None = None) -> pd.Series[str]:
-    """Read labels of genes: a table with genes in its first column, or a .gmt file of gene sets.
+    """Read labels by gene: from a table with genes in its first column, or a .gmt file of gene sets.
 
-    Parameters
-    ----------
-    path : Path
-    column : str, optional
-        Which column has the labels; needed if there are several.
-
-    Returns
-    -------
-    Series
-        Labels by gene; a gene that is in several sets occurs once for each.
+    ``column`` is needed if the table has several; a gene that is in several sets occurs once for each.
     """
     if path.suffix.lower() == ".gmt":
         return _read_gmt(path)

@@ -45,13 +45,7 @@ class Input:
 
 
 def read_input(source: Source) -> Input:
-    """Read expression, groups and covariates.
-
-    Raises
-    ------
-    FileError
-        One sentence that names the file and the way out.
-    """
+    """Read expression, groups and covariates; a FileError names the file and the way out."""
     table = None if source.samples is None else read_samples(source.samples, source.sample_column)
     data = read_expression(
         source.data, genes_in=source.genes_in, samples=None if table is None else table.index, layer=source.layer

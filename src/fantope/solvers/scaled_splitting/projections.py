@@ -51,10 +51,7 @@ class ConeProjection:
     def exact(self, G: Array, rough: bool = False) -> Array:
         """Decompose G, in single precision if ``rough``; return its projection.
 
-        Raises
-        ------
-        FloatingPointError
-            If ``G`` is not finite.
+        Raises FloatingPointError if ``G`` is not finite.
         """
         values, V = _decompose(G, rough)
         rank = int(np.count_nonzero(values > 0.0))

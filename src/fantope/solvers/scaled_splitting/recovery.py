@@ -95,12 +95,8 @@ def rounded(X: Array, n_components: int, n_full: int) -> Factors:
     """Return a point of the Fantope near X.
 
     Negative eigenvalues go, the ``n_full`` largest become 1, and the rest is scaled to the trace that is left: unlike
-    the nearest point, which may add to all eigenvalues alike, this one keeps the null space of X.
-
-    Raises
-    ------
-    FloatingPointError
-        If ``X`` is not finite.
+    the nearest point, which may add to all eigenvalues alike, this one keeps the null space of X. Raises
+    FloatingPointError if ``X`` is not finite.
     """
     if not np.isfinite(X).all():
         raise FloatingPointError("the matrix to round is not finite")
