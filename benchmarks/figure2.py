@@ -49,13 +49,14 @@ def report(result: dict[str, Any]) -> str:
 
 ![Estimation error against time](images/figure2.png)
 
-The paper's comparison: ‖X_k − Π‖_F against time, both methods from X₀ = V₂V₂ᵀ (the leading eigenvectors of S) with a
+The paper's comparison: ‖X − Π‖_F against time, the methods from X₀ = V₂V₂ᵀ (the leading eigenvectors of S) with a
 fixed step size, the best of ten from 0.01 to 0.1: the one that is nearest to the certified optimum after
-{result["pilot"]} iterations. GradFPS computes the eigenpairs that it needs; ADMM-FPS is the published one, with a full
-eigendecomposition in every iteration and no over-relaxation. "auto" is the library's default, from its own start, one
-point per round; its star is the whole call `fantope.solve(S, 2, λ, tol=1e-4)` with its certificate. The dashed line is
-the error of the optimum (certified to 1e-5): below it a curve is not better, only not yet converged. "Close" means that
-the error stays within {100 * result["close"]:g} % of the optimum's.
+{result["pilot"]} iterations. GradFPS is the published one, with finite penalties, beside its limit μ → ∞; both compute
+the eigenpairs that they need. ADMM-FPS is the published one, with a full eigendecomposition in every iteration and no
+over-relaxation. Solid lines are the sparse iterates, dotted ones the others. "auto" is the library's default, from its
+own start, one point per round; its star is the whole call `fantope.solve(S, 2, λ, tol=1e-4)` with its certificate. The
+dashed line is the error of the optimum (certified to 1e-5): below it a curve is not better, only not yet converged.
+"Close" means that the error stays within {100 * result["close"]:g} % of the optimum's.
 
 {table(HEAD, found)}
 """

@@ -6,6 +6,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from fantope.paper.chapters import application as application_chapter
@@ -119,6 +120,19 @@ def test_batch_claims_follow_the_curves(runs):
         )
         run.result["per_iteration"] = {"GradFPS": 1.0, "ADMM-FPS": 5.0 if first is good else 0.5}
         assert verdicts(batch_chapter.chapter([run])) == [verdict] * 5
+
+
+def test_batch_has_both_iterates_of_three_methods(runs):
+    curves = runs["batch"][0].result["curves"]
+    assert list(curves) == ["GradFPS", "GradFPS, μ → ∞", "ADMM-FPS", "auto"]
+    for name in list(curves)[:3]:
+        found = curves[name]
+        assert len(found["other"]) == len(found["error"]) == len(found["time"])
+        assert found["time"][0] == 0.0 and np.all(np.diff(found["time"]) > 0.0)
+        assert found["error"][0] == found["other"][0] and found["error"][5] != found["other"][5]
+    claims = batch_chapter.chapter(runs["batch"])
+    claims.note_varied(runs["batch"])
+    assert {claim.varied for claim in claims.claims} == {"nothing: one run"}
 
 
 def test_arrival_and_ahead():

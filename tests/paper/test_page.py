@@ -14,13 +14,13 @@ from fantope.plotting import (
 )
 from fantope.plotting.style import new_figure
 
-CLAIM = Claim("2 | 3", "a < b", "|x| = 1", Verdict.FAILS)
+CLAIM = Claim("2 | 3", "a < b", "|x| = 1", Verdict.FAILS, "seed 0, 1")
 
 
 def test_text_that_would_break_a_table_or_a_page_is_escaped():
     chapter = Chapter("Title <i>", ["`code` & **bold**", Table(["a", "b"], [["x|y", 1]])], [CLAIM])
     page = markdown("T", ["opening"], [chapter], {"online": "10 of 10 runs have not been done yet"})
-    assert "| 2 \\| 3 | a < b | \\|x\\| = 1 | **does not hold** |" in page
+    assert "| 2 \\| 3 | a < b | \\|x\\| = 1 | seed 0, 1 | **does not hold** |" in page
     assert "| x\\|y | 1 |" in page and "- online: 10 of 10 runs have not been done yet." in page
     site = html_page("T", page)
     assert "<td>a &lt; b</td>" in site and "<h2>Title &lt;i&gt;</h2>" in site and "<td>|x| = 1</td>" in site

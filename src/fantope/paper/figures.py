@@ -31,12 +31,13 @@ COLOURS = {
     GREEN: ("auto", "Online-T"),
     PURPLE: ("subgradient", "abess"),
     GREY: ("projected-subgradient", "PCA"),
-    "#56B4E9": ("fantope, best λ",),
+    "#56B4E9": ("fantope, best λ", "GradFPS, μ → ∞"),
     "#E69F00": ("MiniBatchSparsePCA",),
 }
 
 
-def _colour(name: str, k: int = 0) -> str:
+def method_colour(name: str, k: int = 0) -> str:
+    """Return the colour of a method, the same in all figures; for another one that of its place."""
     return next((colour for colour, names in COLOURS.items() if name in names), list(COLOURS)[k % 5])
 
 
@@ -82,7 +83,7 @@ def plot_error_over_time(
         for k, (name, (t, e)) in enumerate(arrays.items()):
             label = name + (notes or {}).get(name, "")
             marker = "o" if len(t) < 12 else ""
-            ax.plot(np.maximum(t, left), e, color=_colour(name, k), lw=1.3, marker=marker, ms=3, label=label)
+            ax.plot(np.maximum(t, left), e, color=method_colour(name, k), lw=1.3, marker=marker, ms=3, label=label)
         if optimum is not None:
             ax.axhline(optimum, color=GREY, lw=0.9, ls="--", label="certified optimum")
         ax.set_xscale("log")
@@ -115,8 +116,8 @@ def plot_regret(curves: Mapping[str, ArrayLike], *, fig: FigureBase | None = Non
             each = np.atleast_2d(np.asarray(values, float))
             t = np.arange(1, each.shape[1] + 1)
             for ax, scaled in ((left, each), (right, each / t)):
-                ax.plot(t, scaled.T, color=_colour(name, k), lw=0.6, alpha=0.35)
-                ax.plot(t, scaled.mean(axis=0), color=_colour(name, k), lw=2.0, label=name)
+                ax.plot(t, scaled.T, color=method_colour(name, k), lw=0.6, alpha=0.35)
+                ax.plot(t, scaled.mean(axis=0), color=method_colour(name, k), lw=2.0, label=name)
         left.set(xlabel="samples $t$", ylabel="cumulative regret")
         right.set(xlabel="samples $t$", ylabel="average regret")
         left.legend()
@@ -137,7 +138,7 @@ def plot_online_errors(
         figure, left, right = _two_panels(fig, sharey=True)
         for k, (name, repetitions) in enumerate(curves.items()):
             for j, (samples, seconds, errors) in enumerate(repetitions):
-                style: dict[str, Any] = {"color": _colour(name, k), "lw": 0.9, "alpha": 0.8}
+                style: dict[str, Any] = {"color": method_colour(name, k), "lw": 0.9, "alpha": 0.8}
                 left.plot(np.asarray(samples), np.asarray(errors), label=None if j else name, **style)
                 right.plot(np.asarray(seconds), np.asarray(errors), **style)
         right.set_xscale("log")
@@ -232,7 +233,7 @@ def plot_gaps(
             seconds, gaps = np.asarray(t, float), np.asarray(gap, float)
             known = np.isfinite(gaps) & (gaps > 0.0) & (seconds > 0.0)
             marker = "o" if known.sum() < 12 else ""
-            ax.plot(seconds[known], gaps[known], color=_colour(name, k), lw=1.3, marker=marker, ms=3, label=name)
+            ax.plot(seconds[known], gaps[known], color=method_colour(name, k), lw=1.3, marker=marker, ms=3, label=name)
         if tol is not None:
             ax.axhline(tol, color=GREY, lw=0.9, ls="--", zorder=0)
         ax.set(xlabel="time (s)", ylabel="certified relative gap")
@@ -267,7 +268,13 @@ def plot_recovery(
                 beside = places + 0.7 * ((k + 0.5) / len(methods) - 0.5)
                 marker = "osD^vP"[k % 6]
                 panel.plot(
-                    beside, np.asarray(values, float), ls="", color=_colour(name, k), marker=marker, ms=4, label=name
+                    beside,
+                    np.asarray(values, float),
+                    ls="",
+                    color=method_colour(name, k),
+                    marker=marker,
+                    ms=4,
+                    label=name,
                 )
             for edge in places[1:] - 0.5:
                 panel.axvline(edge, color=GREY, lw=0.4, alpha=0.5)

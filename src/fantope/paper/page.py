@@ -57,8 +57,10 @@ def markdown(title: str, opening: Sequence[str], chapters: Sequence[Chapter], mi
     claims = [claim for chapter in chapters for claim in chapter.claims]
     parts = [f"# {title}", *opening, "## Claims", summary(claims) if claims else "No claim has been checked yet."]
     if claims:
-        head = ["where", "claim", "measured", "verdict"]
-        rows = [[claim.where, claim.text, claim.measured, f"**{claim.verdict.value}**"] for claim in claims]
+        head = ["where", "claim", "measured", "varied", "verdict"]
+        rows = [
+            [claim.where, claim.text, claim.measured, claim.varied, f"**{claim.verdict.value}**"] for claim in claims
+        ]
         parts.append(_markdown_table(Table(head, rows), numbers=False))
     for chapter in chapters:
         parts.append(f"## {chapter.title}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import FigureBase
 
     from fantope.paper.store import Stored
+
+
+MOST = 8  # values of what was varied that are listed
 
 
 class Verdict(Enum):
@@ -25,12 +28,13 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper in our words, what was measured, and whether the two agree."""
+    """A claim of the paper in our words, what was measured, whether the two agree, and what was varied."""
 
     where: str  # section, figure or theorem
     text: str
     measured: str
     verdict: Verdict
+    varied: str = ""
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,13 @@ class Chapter:
             chosen = [run for run in runs if run.config["part"] == part]
             if chosen:
                 show(chosen, self)
+                self.note_varied(chosen)
         return self
+
+    def note_varied(self, runs: Sequence[Stored]) -> None:
+        """Note what was varied in these runs with the claims that do not say it yet."""
+        text = varied([run.config for run in runs])
+        self.claims[:] = [claim if claim.varied else replace(claim, varied=text) for claim in self.claims]
 
 
 def judge(checks: Sequence[bool]) -> Verdict:
@@ -87,6 +97,31 @@ def judge(checks: Sequence[bool]) -> Verdict:
     if all(checks):
         return Verdict.HOLDS
     return Verdict.PARTLY if any(checks) else Verdict.FAILS
+
+
+def varied(configs: Sequence[Mapping[str, Any]]) -> str:
+    """Return what differs between the configurations of runs, each name with its values.
+
+    Examples
+    --------
+    >>> varied([{"n": 50, "seed": k, "T": 9} for k in range(10)]), varied([{"n": 50}])
+    ('seed 0, 1, 2, …, 9', 'nothing: one run')
+    """
+    if len(configs) == 1:
+        return "nothing: one run"
+    texts = []
+    for name in configs[0]:
+        values = list(dict.fromkeys(_plain(config[name]) for config in configs))
+        if len(values) > 1 and name != "part":
+            shown = values if len(values) <= MOST else [*values[:3], "…", values[-1]]
+            texts.append(f"{name} {', '.join(shown)}")
+    return "; ".join(texts)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return f"({', '.join(map(_plain, value))})"
+    return f"{value:g}" if isinstance(value, (int, float)) else str(value)
 
 
 def number(value: float | None, digits: int = 3) -> str:
