@@ -45,7 +45,7 @@ class InService:
         Examples
         --------
         >>> import fantope
-        >>> Z = fantope.simulate(1200, 40).Z
+        >>> Z = fantope.simulate(1200, 40, sizes=(10, 8)).Z
         >>> Z[800:] = Z[800:, ::-1]
         >>> pca = fantope.OnlineSparsePCA(2).watch(0.3, window=200).partial_fit(Z)
         >>> print(next(check for check in pca.checks_ if check.alarm).sample)

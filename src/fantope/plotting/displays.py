@@ -121,10 +121,16 @@ class LoadingsDisplay(Display):
 
     @classmethod
     def from_solution(
-        cls, solution: Solution, *, names: Sequence[str] | None = None, ax: Axes | None = None, **options: Any
+        cls,
+        solution: Solution,
+        *,
+        names: Sequence[str] | None = None,
+        rotation: str | None = None,
+        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
-        """Draw the components of a solution."""
-        return cls(solution.components, _names(names, variable_names(solution))).plot(ax=ax, **options)
+        """Draw the loadings of a solution; ``rotation`` is as in :meth:`fantope.Solution.loadings`."""
+        return cls(solution.loadings(rotation).T, _names(names, variable_names(solution))).plot(ax=ax, **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None, **options: Any) -> Self:
