@@ -33,7 +33,7 @@ def matrices():
     yield "isolated", np.block([[sample_covariance(rng, 20, 4), np.zeros((4, 4))], [np.zeros((4, 4)), 3 * np.eye(4)]])
 
 
-@pytest.mark.parametrize("d", [1, 2])
+@pytest.mark.parametrize("d", [1, pytest.param(2, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "S"), list(matrices()), ids=lambda value: value if isinstance(value, str) else "")
 def test_the_optimum_lies_inside_and_branch_and_bound_finds_it(name, S, d):
     sizes = [d, 3, 4, len(S) - 1]

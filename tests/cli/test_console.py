@@ -162,6 +162,7 @@ def test_formulas_in_names_are_text_in_tables(tmp_path):
     assert "\n'=1+1," in text and "\n=" not in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_a_reader_that_has_gone_changes_nothing(options, tmp_path):
     """As ``| true``: the result is written, and the exit code says so."""

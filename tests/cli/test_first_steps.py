@@ -18,6 +18,7 @@ def test_no_arguments_say_what_to_do_first(capsys):
     assert "fantope demo" in said.out and "fantope verify" in said.out and not said.err
 
 
+@pytest.mark.slow
 def test_what_it_says_to_do_can_be_done(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     np.savetxt("data.csv", fantope.simulate(60, 12, sizes=(3, 2)).Z, delimiter=",", header="a,b,c,d,e,f,g,h,i,j,k,l",

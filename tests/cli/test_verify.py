@@ -270,6 +270,7 @@ def test_a_record_nested_too_deep(copy, capsys):
     assert "is not empty and was not written by" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["projection.npz", "certificate.npz", "solver.npz"])
 def test_archives_with_a_damaged_directory(name, copy, capsys):
     """Flags that say "encrypted", numbers of other compressions, lengths that cannot be: one sentence each."""

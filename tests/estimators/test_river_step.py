@@ -28,6 +28,7 @@ def test_mappings_in_and_out_without_river():
     assert pca.transform_one(x)[names[0]] == pca.transform([x])[0, 0]
 
 
+@pytest.mark.slow
 def test_fantope_works_where_river_is_not_installed():
     code = (
         "import sys; sys.modules['river'] = None\n"

@@ -98,6 +98,7 @@ def verdicts(chapter):
     return [claim.verdict for claim in chapter.claims]
 
 
+@pytest.mark.slow
 def test_setting_claims_can_fail(runs):
     run = runs["setting"][0]
     assert verdicts(setting_chapter.chapter([run])) == [Verdict.HOLDS, Verdict.HOLDS]
@@ -109,6 +110,7 @@ def curve(times, errors):
     return {"time": times, "error": errors, "distance": errors}
 
 
+@pytest.mark.slow
 def test_batch_claims_follow_the_curves(runs):
     run = runs["batch"][0]
     good, bad = curve([0, 1, 2, 3], [2, 1.1, 1.01, 1.0]), curve([0, 1, 2, 3], [2, 1.5, 1.9, 1.4])
@@ -122,6 +124,7 @@ def test_batch_claims_follow_the_curves(runs):
         assert verdicts(batch_chapter.chapter([run])) == [verdict] * 5
 
 
+@pytest.mark.slow
 def test_batch_has_both_iterates_of_three_methods(runs):
     curves = runs["batch"][0].result["curves"]
     assert list(curves) == ["GradFPS", "GradFPS, μ → ∞", "ADMM-FPS", "auto"]
@@ -143,6 +146,7 @@ def test_arrival_and_ahead():
     assert batch_chapter.ahead(low, high, "error") == 1.0 and batch_chapter.ahead(high, low, "error") == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ratio", "verdict"), [(0.5, "holds"), (0.9, "partly"), (1.3, "does not hold")])
 def test_regret_claim_needs_about_half(runs, ratio, verdict):
     for run in runs["regret"]:
@@ -150,6 +154,7 @@ def test_regret_claim_needs_about_half(runs, ratio, verdict):
     assert regret_chapter.chapter(runs["regret"]).claims[0].verdict.value == verdict
 
 
+@pytest.mark.slow
 def test_online_claims_can_fail(runs):
     run = runs["online"][0]
     slow, fast = run.result["curves"]["Online-P"], run.result["curves"]["Online-T"]
@@ -161,6 +166,7 @@ def test_online_claims_can_fail(runs):
     assert claims[1].verdict is not Verdict.HOLDS
 
 
+@pytest.mark.slow
 def test_bounds_are_judged_by_their_numbers(runs):
     before = bounds_chapter.chapter(runs["bounds"])
     table = next(block for block in before.blocks if isinstance(block, Table))
@@ -179,6 +185,7 @@ def test_bounds_are_judged_by_their_numbers(runs):
     assert after["3.3, theorem 2"] is after["4.2, theorem 4"] is after["3.4, theorem 3"] is Verdict.FAILS
 
 
+@pytest.mark.slow
 def test_scheme_claims_can_fail(runs):
     assert set(verdicts(intersection_chapter.chapter(runs["intersection"]))) == {Verdict.HOLDS}
     theorem, fps, _ = runs["intersection"]
@@ -188,6 +195,7 @@ def test_scheme_claims_can_fail(runs):
     assert set(verdicts(intersection_chapter.chapter([theorem, fps]))) == {Verdict.FAILS}
 
 
+@pytest.mark.slow
 def test_missing_libraries_are_named(runs):
     from fantope.paper.chapters import beyond
 
