@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
@@ -17,6 +17,7 @@ from fantope.estimators.moments import Moments, column_moments, data_moments, pr
 from fantope.estimators.penalty import CONCAVE, default_alpha, default_concave
 from fantope.estimators.show import ShownWhenFitted
 from fantope.penalties import Concave, Penalty
+from fantope.selection.dimension import select_n_components
 from fantope.solvers import Solution, Status, solve
 from fantope.solvers.solve import SOLVERS
 from fantope.solvers.validation import check_covariance, check_n_components
@@ -32,9 +33,10 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     Parameters
     ----------
-    n_components : int, default=2
+    n_components : int or "auto", default=2
         Number of components, 1 ≤ n_components < n_features. The one exception: 2 means 1 where there are only two
-        features, so that the default works on any data.
+        features, so that the default works on any data. "auto" asks three criteria, which ``component_number_`` holds,
+        and takes the median of what they say (:func:`fantope.selection.select_n_components`).
     alpha : float or penalty, default=None
         Penalty, 0 or larger, in units of S. 0 is ordinary PCA; from ``fantope.alpha_max(S, n_components)`` on, only
         single variables are left. By default σ√(log n_features / n_samples), where σ is half the median variance,
@@ -74,6 +76,8 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         standard deviation with ``kind="correlation"``, else one.
     n_components_ : int
         Number of components.
+    component_number_ : fantope.selection.ComponentNumber
+        With ``n_components="auto"``: what each criterion says.
     n_features_in_ : int
         Number of features seen during fit.
     feature_names_in_ : ndarray of shape (n_features,)
@@ -119,7 +123,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [COUNT],
+        "n_components": [COUNT, one_of("auto")],
         "alpha": [NOT_NEGATIVE, Penalty, Concave, None],
         "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
         "kind": [one_of("covariance", "correlation", "precomputed")],
@@ -131,7 +135,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | Literal["auto"] = 2,
         *,
         alpha: float | Penalty | Concave | None = None,
         penalty: Any = "l1",
@@ -172,7 +176,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
             If the gap is above ``tol``; the best certified answer is kept.
         """
         moments = self._moments(X)
-        d = self._n_components(moments.covariance.size)
+        d = self._asked(X) if self.n_components == "auto" else self._n_components(moments.covariance.size)
         options = {name: getattr(self, name) for name in ("solver", "tol", "max_iter", "step_size")}
         penalty, init = self._penalty(moments, d, options)
         if init is not None and init.status is Status.INTERRUPTED:
@@ -317,7 +321,20 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         elif hasattr(self, "feature_names_in_"):  # of an earlier fit
             del self.feature_names_in_
 
+    def _asked(self, X: Any) -> int:
+        """Return the number of components that the data suggest, with what each criterion says kept."""
+        if self.kind == "precomputed" or hasattr(X, "component_labels") or is_sparse(X):
+            raise ValueError(
+                "n_components='auto' needs data in an array, which it divides into folds and permutes; give a number, "
+                "or pass X.toarray()."
+            )
+        kind: Any = self.kind
+        self.component_number_ = select_n_components(X, kind=kind)
+        return self.component_number_.n_components
+
     def _n_components(self, p: int) -> int:
+        if self.n_components == "auto":
+            return 1
         # The default must do for any data, and scikit-learn tries it on two features.
         return 1 if self.n_components == p == 2 else check_n_components(self.n_components, p)
 

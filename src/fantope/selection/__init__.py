@@ -2,16 +2,22 @@
 
 from fantope.selection.components import ParallelAnalysis, parallel_analysis
 from fantope.selection.cross_validation import CrossValidation, cross_validate
+from fantope.selection.dimension import ComponentNumber, select_n_components
+from fantope.selection.integrated import IntegratedStability, integrated_stability
 from fantope.selection.overlap import Overlap, select_by_overlap
 from fantope.selection.stability import Stability, stability_selection
 
 __all__ = [
+    "ComponentNumber",
     "CrossValidation",
+    "IntegratedStability",
     "Overlap",
     "ParallelAnalysis",
     "Stability",
     "cross_validate",
+    "integrated_stability",
     "parallel_analysis",
     "select_by_overlap",
+    "select_n_components",
     "stability_selection",
 ]
