@@ -443,7 +443,7 @@ def test_score_of_a_precomputed_fit_needs_a_covariance():
     [
         ({"n_components": 6}, r"n_components must be at least 1 and less than the number of variables, 6, got 6"),
         ({"n_components": 9}, r"n_components must be .* got 9; ask for 5 or fewer"),
-        ({"n_components": 0}, r"'n_components' parameter .* int in the range \[1, inf\)\. Got 0"),
+        ({"n_components": 0}, r"'n_components' parameter .* int in the range \[1, inf\).* Got 0"),
         ({"n_components": 2.0}, r"'n_components' parameter .* Got 2\.0"),
         ({"n_components": "two"}, r"'n_components' parameter .* Got 'two'"),
         ({"n_components": None}, r"'n_components' parameter .* Got None"),
