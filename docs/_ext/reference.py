@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -90,10 +91,11 @@ def add_example(app: Any, what: str, name: str, obj: Any, options: Any, lines: l
         lines += ["", "Examples", "--------", *example.splitlines(), ""]
 
 
-def escape_bars(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Let |x| be an absolute value: reStructuredText would look for a substitution."""
+def escape(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Let |x| be an absolute value and (n_features_in_,) a shape: reStructuredText would look for targets."""
     for i, line in enumerate(lines):
         if ">>>" not in line:
+            line = re.sub(r"shape \([^)]*\)", lambda shape: re.sub(r"_(?=[,)])", r"\\_", shape[0]), line)
             # Every other part stands between double backquotes, where a bar is a bar.
             parts = line.split("``")
             lines[i] = "``".join(p.replace("|", r"\|") if k % 2 == 0 else p for k, p in enumerate(parts))
@@ -103,5 +105,5 @@ def setup(app: Any) -> dict[str, bool]:
     """Add the pages before Sphinx looks for pages."""
     app.connect("config-inited", lambda app, config: write_pages(app))
     app.connect("autodoc-process-docstring", add_example, priority=50)  # before numpydoc reads the sections
-    app.connect("autodoc-process-docstring", escape_bars, priority=100)
+    app.connect("autodoc-process-docstring", escape, priority=100)
     return {"parallel_read_safe": True}
