@@ -364,7 +364,47 @@ def test_gene_sets_that_overlap(files):
     assert crossed["case", "M1", "FIRST"] == 16 and crossed["case", "M1", "MOST"] == 12
     assert "FEW" not in crossed.index.get_level_values("label")
     report = (files / "out" / "report.html").read_text(encoding="utf-8")
-    assert "no index of agreement" in report
+    assert "no index of agreement" in report and "Enriched at a false discovery rate" in report
+    enriched = table(files, "enrichment.tsv").astype({"fdr": float}).set_index(["group", "module", "label"])
+    assert enriched["fdr"]["case", "M1", "FIRST"] < 1e-6 and enriched["n_common"]["case", "M1", "FIRST"] == 16
+
+
+def test_probes_and_traits(files, capsys):
+    genes = TABLE.columns
+    probes = [f"{j}_at" for j in range(len(genes))]
+    TABLE.set_axis(probes, axis=1).T.rename_axis("probe").to_csv(files / "expression.tsv", sep="\t")
+    named = pd.DataFrame({"probe": probes, "symbol": genes})
+    named.loc[60, "symbol"] = "A /// B"
+    named.drop(index=61).to_csv(files / "probes.csv", index=False)
+    stage = np.resize(["I", "II", "III"], len(GROUPS))
+    pd.DataFrame({"dx": GROUPS, "stage": stage, "age": TABLE.iloc[:, 0]}).rename_axis("sample").to_csv(
+        files / "samples.csv"
+    )
+    more = ["--probes", str(files / "probes.csv"), "--traits", "stage,age", "--no-figures", "--permutations", "10"]
+    assert run(files, *more) == 0
+    used = set(table(files, "genes.tsv")["gene"])
+    assert used <= set(genes) and genes[0] in used
+    traits = table(files, "traits.tsv")
+    assert set(traits["trait"]) == {"stage", "age"} and set(traits["measure"]) == {"r", "η²"}
+    assert set(table(files, "preservation.tsv")["tested_in"]) >= {"case", "control"}
+    report = (files / "out" / "report.html").read_text(encoding="utf-8")
+    assert (
+        f"{len(genes) - 2} of {len(genes)} probes" in report
+        and "Modules and traits" in report
+        and "Are the modules found again?" in report
+    )
+    assert main(["verify", str(files / "out"), "-q"]) == 0
+    named.to_csv(files / "probes.csv", index=False)
+    assert main(["verify", str(files / "out")]) != 0
+    assert "not the table of probes" in " ".join(said(capsys))
+    for file, sentence in (
+        ("samples", "leave two of them, probe and gene"),
+        ("colours", "names no probe of expression.tsv"),
+    ):
+        assert run(files, "--probes", str(files / f"{file}.csv"), "--group-column", "dx", out="other") == 2
+        assert sentence in said(capsys)[0]
+    assert run(files, "--traits", "weight", "--group-column", "dx", out="other") == 2
+    assert "has no column 'weight' for --traits" in said(capsys)[0]
 
 
 def test_groups_with_names_that_no_file_could_have(files):

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy.stats import hypergeom
 from sklearn.metrics import adjusted_rand_score
 
+from fantope.coexpression.analysis.annotation import enrichment
 from fantope.coexpression.analysis.correlation import mean_correlations
 from fantope.coexpression.analysis.result import CrossTable
 from fantope.errors import listed
@@ -62,7 +63,8 @@ def cross_table(name: str, labels: pd.Series[str], modules: pd.Series[str], gene
         p_values=_tails(inner, sizes, labelled, known.index.nunique()),
         adjusted_rand=float(adjusted_rand_score(known[both.index], both)) if len(both) and not sets else float("nan"),
         purity=_purity(inner, labelled),
-        cohesion=_cohesion(name, known, modules, genes, Z),
+        cohesion=_cohesion(name, known[:0] if sets else known, modules, genes, Z),
+        enrichment=enrichment(known, modules, genes),
         unknown=int(labels.index.nunique() - known.index.nunique()),
     )
 

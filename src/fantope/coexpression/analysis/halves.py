@@ -32,6 +32,7 @@ class Discovery:
     modules: Modules  # theirs
     names: tuple[str, ...]  # of each module, after the module of the whole group that it shares most genes with
     shares: tuple[float, ...]  # genes in common over genes in either
+    kme: tuple[Array, ...]  # of each module's genes, in the discovery half
     test: Array  # expression in the test half: samples × all analysed genes
     design: Array | None = None  # its covariates that were regressed out
 

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from fantope.coexpression.analysis.annotation import associations, kme, preservation
 from fantope.coexpression.analysis.choice import Choice, Rule, check_possible, check_rule, choose, group_alphas
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
@@ -21,7 +22,7 @@ from fantope.coexpression.analysis.modules import Modules, check_n_modules, desc
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import Store
-from fantope.errors import check_choice, renamed, require
+from fantope.errors import check_choice, listed, renamed, require
 from fantope.events import Event, Listener, ignore
 from fantope.path import Path
 from fantope.selection.overlap import check_limits
@@ -81,6 +82,7 @@ def analyse(
     max_genes: int | None = None,
     n_modules: int | None = None,
     labels: Mapping[str, pd.Series[Any]] | None = None,
+    traits: pd.DataFrame | None = None,
     permutations: int = 1000,
     transform: Transform = "none",
     min_expressed: float = 0.5,
@@ -116,7 +118,10 @@ def analyse(
     n_modules : int, optional
         In each group; by default chosen by silhouette.
     labels : dict of str to Series, optional
-        Other labellings of the genes to compare modules with, by name: WGCNA colours, for example.
+        Other labellings of the genes to compare modules with, by name: WGCNA colours, for example, or sets of genes (a
+        gene has a row for each). Modules are tested for each label against all analysed genes.
+    traits : DataFrame, optional
+        Numbers or words about the samples, by name of sample, to compare eigengenes with.
     permutations : int, default 1000
         For each pair of groups; the two-sample test, which solves a problem for each, takes the first 200. 0 leaves the
         comparison of groups out.
@@ -178,11 +183,19 @@ def analyse(
     preparation["covariates"] = [] if covariates is None else [str(name) for name in covariates.columns]
     parameters = {name: getattr(settings, name) for name in SOLVING} | preparation
     parameters |= {"tol": settings.tol, "random_state": settings.random_state}
-    return _analyse(prepared, settings, dict(labels or {}), parameters)
+    if traits is not None:
+        common = traits.index.isin(prepared.expression.index)
+        require(common.any(), "traits", "have samples of the expression", listed([str(name) for name in traits.index]))
+        require(not traits.index.duplicated().any(), "traits", "have each sample once", "some of them twice")
+    return _analyse(prepared, settings, dict(labels or {}), traits, parameters)
 
 
 def _analyse(
-    prepared: Prepared, settings: Settings, labels: Mapping[str, pd.Series[Any]], parameters: Mapping[str, Any]
+    prepared: Prepared,
+    settings: Settings,
+    labels: Mapping[str, pd.Series[Any]],
+    traits: pd.DataFrame | None,
+    parameters: Mapping[str, Any],
 ) -> Coexpression:
     notes = list(prepared.notes)
     genes = prepared.expression.columns
@@ -201,9 +214,10 @@ def _analyse(
     used = np.unique(np.concatenate([group.solution.support for group in groups]))
     results = {}
     for group in groups:
-        results[group.name] = _result(group, used, specific[group.name], labels, settings.correlation)
+        results[group.name] = _result(group, used, specific[group.name], labels, traits, settings.correlation)
         found = f"{len(group.solution.support)} genes in {len(group.modules.names)} modules"
         settings.progress(Event("modules", len(results), len(tables), group.name, found))
+    halves = _halves(groups, settings, notes)
     table = selected.to_frame()
     for name, path in paths.items():
         if choice.rule != "paper":
@@ -216,8 +230,9 @@ def _analyse(
         groups=results,
         common=genes[common],
         specific={name: genes[indices] for name, indices in specific.items()},
-        differential=_compare(groups, settings, notes),
+        differential=_compare(halves, genes, settings),
         parameters=parameters,
+        preservation=_preservation(groups, halves, settings),
         notes=tuple(notes),
     )
 
@@ -260,7 +275,12 @@ def _shared(active: Mapping[str, IntArray]) -> tuple[IntArray, dict[str, IntArra
 
 
 def _result(
-    group: Group, used: IntArray, specific: IntArray, labels: Mapping[str, pd.Series[Any]], method: Correlation
+    group: Group,
+    used: IntArray,
+    specific: IntArray,
+    labels: Mapping[str, pd.Series[Any]],
+    traits: pd.DataFrame | None,
+    method: Correlation,
 ) -> GroupResult:
     table, solution, active, names = group.table, group.solution, group.solution.support, group.table.columns
     by_gene, by_module, eigengenes = describe_modules(group.Z[:, active], group.modules, names[active], table.index)
@@ -278,34 +298,37 @@ def _result(
         eigengenes=eigengenes,
         choice=group.modules.choice,
         cross_tables=tuple(cross_table(key, other, assigned, names, group.Z) for key, other in labels.items()),
+        traits=pd.DataFrame() if traits is None else associations(eigengenes, traits),
         method=method,
     )
 
 
-def _compare(groups: Sequence[Group], settings: Settings, notes: list[str]) -> tuple[Differential, ...]:
-    """Compare every pair of groups that are large enough to be halved."""
-    if len(groups) < 2 or settings.permutations == 0:
-        return ()
+def _halves(groups: Sequence[Group], settings: Settings, notes: list[str]) -> list[Discovery]:
+    """Find genes and modules in one half of each group that is large enough; the other half is to test them."""
+    if settings.permutations == 0:
+        return []
     large = []
     for group in groups:
         needed = 2 * (SMALLEST_HALF + (0 if group.design is None else group.design.shape[1]))
         if len(group.table) >= needed:
             large.append(group)
-        else:
+        elif len(groups) > 1:
             beside = "" if group.design is None else " beside covariates"
             notes.append(
                 f"Group {group.name!r} is not compared with others: it has {len(group.table)} samples, and a "
                 f"comparison needs {needed}, half to find genes and half to test them{beside}."
             )
-    if len(large) < 2:
-        return ()
-    found = [_discover(k, group, settings) for k, group in enumerate(large)]
+    return [_discover(k, group, settings) for k, group in enumerate(large)]
+
+
+def _compare(halves: Sequence[Discovery], genes: pd.Index, settings: Settings) -> tuple[Differential, ...]:
+    """Compare every pair of groups that were halved."""
     results = []
-    for number, pair in enumerate(combinations(found, 2)):
+    for number, pair in enumerate(combinations(halves, 2)):
         results.append(
             compare(
                 pair,
-                large[0].table.columns,
+                genes,
                 settings.correlation,
                 permutations=settings.permutations,
                 seed=(settings.random_state, 1, number),
@@ -327,9 +350,35 @@ def _discover(number: int, group: Group, settings: Settings) -> Discovery:
     discovery, test = split(len(X), np.random.default_rng((settings.random_state, 0, number)))
     # Half the samples have larger chance correlations, so that as many genes are in use at a larger alpha.
     larger = [alpha for alpha in grid(None) if alpha > settings.alphas[0]]
-    path = settings.path(rewrite(X[discovery], settings.correlation), larger + settings.alphas)
+    Z = rewrite(X[discovery], settings.correlation)
+    path = settings.path(Z, larger + settings.alphas)
     solution = first_of_size(path, int(ENOUGH * len(whole.support)), TOL, settings.progress)
     modules = _modules(solution, len(group.modules.names))
     names, shares = match(solution.support, modules, whole.support, group.modules)
     design = None if group.design is None else group.design[test]
-    return Discovery(group.name, solution.support, modules, names, shares, X[test], design)
+    own = tuple(kme(Z[:, solution.support[modules.labels == i]]) for i in range(len(modules.names)))
+    return Discovery(group.name, solution.support, modules, names, shares, own, X[test], design)
+
+
+def _preservation(groups: Sequence[Group], halves: Sequence[Discovery], settings: Settings) -> pd.DataFrame:
+    """Ask whether the modules of each group are found again in the others, and in a half that had no part in them."""
+    rng = np.random.default_rng((settings.random_state, 2))
+    parts = []
+    for group in groups if settings.permutations else ():
+        members = [group.solution.support[group.modules.labels == i] for i in range(len(group.modules.names))]
+        own = [(name, at, kme(group.Z[:, at])) for name, at in zip(group.modules.names, members, strict=True)]
+        for other in groups:
+            if other is not group:
+                found = preservation(own, other.Z, rng)
+                parts.append(found.assign(group=group.name, tested_in=other.name))
+    for half in halves:
+        members = [half.genes[half.modules.labels == i] for i in range(len(half.names))]
+        found = preservation(
+            list(zip(half.names, members, half.kme, strict=True)), rewrite(half.test, settings.correlation), rng
+        )
+        parts.append(found.assign(group=half.group, tested_in=f"other half of {half.group}"))
+    if not parts:
+        return pd.DataFrame()
+    table = pd.concat(parts, ignore_index=True)
+    first = ["group", "module", "tested_in"]
+    return table[first + [name for name in table if name not in first]]

@@ -29,7 +29,11 @@ class CrossTable:
     purity: pd.DataFrame
     """One row a module: module, n_labelled, label (its most frequent), purity (that label's share)."""
     cohesion: pd.DataFrame
-    """One row a module of either method: method, module, n_genes, mean_correlation, mean_absolute_correlation."""
+    """One row a module of either method: method, module, n_genes, mean_correlation, mean_absolute_correlation.
+
+    Sets of genes that overlap have none."""
+    enrichment: pd.DataFrame
+    """Module and label with genes in common: module, label, n_common, n_module, n_label, fold, p, fdr, genes."""
     unknown: int
     """Labelled genes that the analysis does not have."""
 
@@ -53,6 +57,8 @@ class GroupResult:
     choice: pd.DataFrame
     """How the number of modules was chosen: k, silhouette, smallest (module), chosen; one row when it was given."""
     cross_tables: tuple[CrossTable, ...] = ()
+    traits: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Eigengenes against traits of the samples: module, trait, measure, n, estimate, low, high, p, fdr."""
     method: Correlation = "pearson"
     """Which correlation the analysis used."""
 
@@ -120,5 +126,8 @@ class Coexpression:
     """Genes active in one group only."""
     differential: tuple[Differential, ...]
     parameters: Mapping[str, Any]
+    preservation: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """Modules in other samples: group, module, tested_in, n_genes, density, density_by_chance, z_density, connectivity,
+    z_connectivity, z, p. See :func:`~fantope.coexpression.analysis.annotation.preservation`."""
     notes: tuple[str, ...] = field(default=())
     """Sentences on what was done to the data: genes left out, duplicates merged, covariates removed."""

@@ -43,7 +43,7 @@ def write_outputs(
     inputs = {source.data.name: read.data.checksum}
     if source.samples is not None and read.samples_checksum is not None:
         inputs[source.samples.name] = read.samples_checksum
-    inputs |= {path.name: checksum(path) for path, _ in labels}
+    inputs |= {path.name: checksum(path) for path in (source.probes, *(path for path, _ in labels)) if path is not None}
     about = About(
         title="Simulated expression" if simulated else source.data.name,
         command=command,
@@ -89,6 +89,12 @@ def _describe_source(source: Source, read: Input, folder: Path, out: Path) -> di
         "sample_column": source.sample_column,
         "group_column": read.group_column,
         "covariates": list(source.covariates),
+        "probes": None
+        if source.probes is None
+        else {
+            "path": relative(source.probes, out),
+            "sha256": checksum(source.probes),
+        },
     }
 
 

@@ -73,12 +73,12 @@ def run(data: Path | None, target: Path, options: dict[str, Any], command: str, 
                 complain(doubt)
             read_at = time.perf_counter()
             result = analyse(
-                read.table, read.groups, labels=others, covariates=read.covariates,
+                read.table, read.groups, labels=others, covariates=read.covariates, traits=read.traits,
                 alphas=None if options["alphas"] is None else parse_alphas(options["alphas"]),
                 missing=options["missing"] or "error", mangled=options["mangled"] or "error",
                 store=store, progress=Progress(report), **{name: options[name] for name in ANALYSIS},
             )  # fmt: skip
-            result = replace(result, notes=(*result.notes, *([doubt] if doubt else [])))
+            result = replace(result, notes=(*read.notes, *result.notes, *([doubt] if doubt else [])))
             analysed_at = time.perf_counter()
             report(0.97, "writing tables, figures and the report")
             record = write_outputs(
@@ -104,9 +104,12 @@ def run(data: Path | None, target: Path, options: dict[str, Any], command: str, 
 
 
 def _source(data: Path, options: dict[str, Any]) -> tuple[Source, list[LabelFile]]:
-    names = ("samples", "genes_in", "layer", "sample_column", "group_column")
-    covariates = tuple(name.strip() for name in options["covariates"].split(",") if name.strip())
-    source = Source(data=data, covariates=covariates, **{name: options[name] for name in names})
+    names = ("samples", "genes_in", "layer", "sample_column", "group_column", "probes")
+    several: dict[str, Any] = {
+        kind: tuple(name.strip() for name in options[kind].split(",") if name.strip())
+        for kind in ("covariates", "traits")
+    }
+    source = Source(data=data, **several, **{name: options[name] for name in names})
     return source, [_label_file(text) for text in options["labels"]]
 
 

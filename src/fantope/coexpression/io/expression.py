@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fantope.checks import is_sparse
-from fantope.errors import FileError, Use, listed, need, unreadable
+from fantope.errors import FileError, Text, Use, listed, need, unreadable
 from fantope.io.dataset import Content, Dataset, Reading, loaded
 from fantope.io.fingerprint import checksum
 from fantope.io.readers import read_content
@@ -154,23 +154,26 @@ def numeric_where_possible(table: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def read_labels(path: Path, column: str | None = None) -> pd.Series[str]:
+def read_labels(path: Path, column: str | None = None, several: Text = "") -> pd.Series[str]:
     """Read labels by gene: from a table with genes in its first column, or a .gmt file of gene sets.
 
-    ``column`` is needed if the table has several; a gene that is in several sets occurs once for each.
+    ``column`` is needed if the table has several, which ``several`` says in other words; a gene that is in several sets occurs once for each.
     """
     if path.suffix.lower() == ".gmt":
         return _read_gmt(path)
     table = _read_text(path)
     names = [str(name) for name in table.columns[1:]]
     if column is None and len(names) > 1:
-        way_out = ("say which with ", Use("labels", f"{path}:{names[0]}"))
-        raise FileError(path, f"has the columns {listed(names)}", remedy=way_out)
+        raise FileError(path, f"has the columns {listed(names)}", remedy=several or _which(path, names[0]))
     if column is not None and column not in names:
         raise FileError(path, f"has no column {column!r}", remedy=f"choose one of {listed(names)}")
     genes, labels = table.iloc[:, 0].astype(str).str.strip(), table[column or names[0]]
     found = pd.Series(labels.to_numpy(), index=pd.Index(genes)).dropna().astype(str)
     return found[~found.index.duplicated() | ~pd.Series(found.index + "\t" + found, index=found.index).duplicated()]
+
+
+def _which(path: Path, name: str) -> Text:
+    return "say which with ", Use("labels", f"{path}:{name}")
 
 
 def _read_gmt(path: Path) -> pd.Series[str]:

@@ -12,6 +12,7 @@ from fantope.coexpression.io.expression import (
     numeric_where_possible,
     read_annotation,
     read_expression,
+    read_labels,
     read_samples,
 )
 from fantope.errors import FileError, Text, Use, listed
@@ -30,6 +31,13 @@ class Source:
     sample_column: str | None = None
     group_column: str | None = None
     covariates: tuple[str, ...] = ()
+    traits: tuple[str, ...] = ()
+    probes: Path | None = None  # a table of probe and gene
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What is asked of the table of samples beside the groups."""
+        return self.covariates + self.traits
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +50,8 @@ class Input:
     group_column: str | None  # where the groups stand
     covariates: pd.DataFrame | None
     samples_checksum: str | None  # of the table of samples
+    traits: pd.DataFrame | None = None
+    notes: tuple[str, ...] = ()  # what was done to names of genes
 
 
 def read_input(source: Source) -> Input:
@@ -51,24 +61,52 @@ def read_input(source: Source) -> Input:
         source.data, genes_in=source.genes_in, samples=None if table is None else table.index, layer=source.layer
     )
     where = source.samples or source.data
-    expression = data.to_frame()
+    expression, notes = _by_gene(data.to_frame(), source)
     known = read_annotation(source.data) if table is None else table
     digest = None if source.samples is None else checksum(source.samples)
-    if known is None or (table is None and source.group_column is None and not source.covariates):
-        if source.group_column is not None or source.covariates:
+    if known is None or (table is None and source.group_column is None and not source.columns):
+        if source.group_column is not None or source.columns:
             remedy = ("give a table of samples with ", Use("samples"))
             raise FileError(where, "knows nothing of its samples", remedy=remedy)
-        return Input(data, expression, None, None, None, digest)
+        return Input(data, expression, None, None, None, digest, notes=notes)
     column = _group_column(where, known, source)
-    missing = [name for name in source.covariates if name not in known]
-    if missing:
-        what = (f"has no column {missing[0]!r} for ", Use("covariates"))
-        raise FileError(where, what, remedy=f"it has {listed([str(name) for name in known])}")
+    for argument, names in (("covariates", source.covariates), ("traits", source.traits)):
+        missing = [name for name in names if name not in known]
+        if missing:
+            what = (f"has no column {missing[0]!r} for ", Use(argument))
+            raise FileError(where, what, remedy=f"it has {listed([str(name) for name in known])}")
     groups = None if column is None else known[column].dropna().astype(str)
     if groups is not None:
         _check_match(where, data, groups, source)
     covariates = numeric_where_possible(known[list(source.covariates)]) if source.covariates else None
-    return Input(data, expression, groups, column, covariates, digest)
+    traits = numeric_where_possible(known[list(source.traits)]) if source.traits else None
+    return Input(data, expression, groups, column, covariates, digest, traits, notes)
+
+
+def _by_gene(expression: pd.DataFrame, source: Source) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Name probes by their genes; those of no gene, and of several, are left out.
+
+    Of several probes of a gene the preparation keeps the one with the largest mean, as of any name that occurs twice.
+    """
+    if source.probes is None:
+        return expression, ()
+    found = read_labels(source.probes, several="leave two of them, probe and gene")
+    found = found[~found.str.contains("///", regex=False)]  # how arrays write a probe that several genes share
+    found = found[~found.index.duplicated(keep=False)]
+    genes = found.reindex(expression.columns.str.strip())
+    known = genes.notna().to_numpy()
+    if not known.any():
+        raise FileError(
+            source.probes,
+            f"names no probe of {source.data.name}: it has {listed(list(found.index[:3]))}, …, and the expression has "
+            f"{listed([str(name) for name in expression.columns[:3]])}, …",
+            remedy="its first column is the probe, its second the gene",
+        )
+    note = (
+        f"Probes were named by their genes: {int(known.sum()):,} of {len(known):,} probes, {genes.nunique():,} genes; "
+        "the others have no gene, or several, and are left out."
+    )
+    return expression.loc[:, known].set_axis(genes[known].to_numpy(), axis=1), (note,)
 
 
 def _group_column(where: Path, known: pd.DataFrame, source: Source) -> str | None:
@@ -80,7 +118,7 @@ def _group_column(where: Path, known: pd.DataFrame, source: Source) -> str | Non
         return source.group_column
     if source.samples is None:
         return None
-    others = [name for name in names if name not in source.covariates]
+    others = [name for name in names if name not in source.columns]
     if len(others) != 1:
         ask = ("say which holds the groups with ", Use("group_column"))
         raise FileError(where, f"has the columns {listed(names)}", remedy=ask)

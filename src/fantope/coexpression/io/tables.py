@@ -20,6 +20,9 @@ FILES = {
     "eigengenes.tsv": "eigengene of each module in each sample",
     "selection.tsv": "every alpha: each group's own, active genes and gap, overlap, whether eligible and chosen",
     "cross_tables.tsv": "modules against other labels: genes in common, sizes, hypergeometric p-values",
+    "enrichment.tsv": "modules tested for labels and gene sets against all analysed genes: fold, p, FDR",
+    "traits.tsv": "eigengenes against traits of the samples: correlation or share of variance, 95 % interval, p",
+    "preservation.tsv": "modules in the samples of other groups and in a half that had no part in them: density, z, p",
     "purity.tsv": "most frequent label of each module and its share",
     "cohesion.tsv": "correlation within modules, ours and those of the other labels",
     "differential_tests.tsv": "two-sample test of each pair of groups",
@@ -57,6 +60,11 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
         "eigengenes.tsv": stacked([_eigengenes(group) for group in groups]),
         "selection.tsv": _selection(result),
         "cross_tables.tsv": stacked([_cross(group.name, cross) for group, cross in crossed]),
+        "enrichment.tsv": stacked(
+            [_first(cross.enrichment, labels=cross.name, group=group.name) for group, cross in crossed]
+        ),
+        "traits.tsv": stacked([_first(group.traits, group=group.name) for group in groups if len(group.traits)]),
+        "preservation.tsv": result.preservation,
         "purity.tsv": stacked([_first(cross.purity, labels=cross.name, group=group.name) for group, cross in crossed]),
         "cohesion.tsv": stacked(
             [_first(cross.cohesion, labels=cross.name, group=group.name) for group, cross in crossed]

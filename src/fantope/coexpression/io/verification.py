@@ -27,6 +27,7 @@ def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
             samples=None if samples is None else folder / samples["path"],
             **{name: described[name] for name in ("genes_in", "layer", "sample_column", "group_column")},
             covariates=tuple(described["covariates"]),
+            probes=folder / described["probes"]["path"] if described.get("probes") else None,
         )
         groups = [str(each["group"]) for each in run.solutions]
         method = parameters["correlation"]
@@ -49,6 +50,9 @@ def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
 
 def _changed(source: Source, run: Run, samples: dict[str, Any] | None) -> list[str]:
     failures = []
+    probes = run.record["source"].get("probes")
+    if source.probes is not None and checksum(source.probes) != probes["sha256"]:
+        failures.append(f"{source.probes} is not the table of probes that was used: its checksum differs.")
     if checksum(source.data) != run.input["sha256"]:
         failures.append(f"{source.data} is not the file that was analysed: its checksum differs.")
     if source.samples is not None and samples is not None:

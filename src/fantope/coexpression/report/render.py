@@ -42,6 +42,8 @@ def render_report(result: Coexpression, about: sections.About) -> str:
         most=MOST,
         genes=sections.genes(result),
         crossed=sections.cross_tables(result),
+        traits=sections.traits(result),
+        preservation=sections.preservation(result),
         pairs=sections.differential(result),
         level=LEVEL,
         certificates=sections.certificates(result),

@@ -26,6 +26,7 @@ from fantope.coexpression.report.words import (
 )
 from fantope.coexpression.view import by_module, by_specificity, loadings
 
+MOST_ENRICHED = 50  # pairs of module and label in one table
 SHOWN = 16  # labels in one table; the file has them all
 MARGIN = "size"
 
@@ -233,7 +234,66 @@ def _part(cross: CrossTable, title: str, name: str) -> dict[str, Any]:
             for i, (module, size) in enumerate(sizes.items())
         ],
         "quality": _quality(cross, name),
+        "enriched": _enriched(cross, name),
+        "n_tests": len(cross.enrichment),
     }
+
+
+def _enriched(cross: CrossTable, name: str) -> Table:
+    """Return the labels that modules have more genes of than chance gives."""
+    frame = cross.enrichment[cross.enrichment["fdr"] <= LEVEL].head(MOST_ENRICHED)
+    columns = [
+        Column("module", "module"),
+        Column("label", "label", wide=True),
+        Column("n_common", "in common", whole),
+        Column("n_label", "its genes", whole, "Analysed genes with this label"),
+        Column("fold", "fold", fixed(1), "Genes in common over what chance gives"),
+        Column("p", "p", short, "Hypergeometric, against all analysed genes"),
+        Column("fdr", "FDR", short, "False discovery rate over all modules and labels"),
+        Column("genes", "genes", wide=True),
+    ]
+    return Table(frame, columns, f"Enriched at a false discovery rate of {LEVEL:g}", f"{name}-enriched")
+
+
+def traits(result: Coexpression) -> Table | None:
+    """Return eigengenes against traits of the samples, if there are any."""
+    parts = [group.traits.assign(group=name) for name, group in result.groups.items() if len(group.traits)]
+    if not parts:
+        return None
+    columns = [Column("group", "group")] if len(result.groups) > 1 else []
+    columns += [
+        Column("module", "module"),
+        Column("trait", "trait"),
+        Column("measure", "measure"),
+        Column("estimate", "estimate", fixed(2)),
+        Column("low", "from", fixed(2), "95 % interval"),
+        Column("high", "to", fixed(2), "95 % interval"),
+        Column("n", "samples", whole),
+        Column("p", "p", short),
+        Column("fdr", "FDR", short, "False discovery rate over the group’s modules and traits"),
+    ]
+    frame = pd.concat(parts).sort_values("p", kind="stable")
+    return Table(frame, columns, "Eigengenes against traits of the samples", "traits")
+
+
+def preservation(result: Coexpression) -> Table | None:
+    """Return modules in other samples, if there are any."""
+    if not len(result.preservation):
+        return None
+    columns = [
+        Column("group", "modules of"),
+        Column("module", "module"),
+        Column("tested_in", "tested in"),
+        Column("n_genes", "genes", whole),
+        Column("density", "mean r", fixed(2), "Mean correlation of its genes there"),
+        Column("density_by_chance", "by chance", fixed(2), "The same of random sets of as many genes"),
+        Column("z_density", "z, density", fixed(1)),
+        Column("connectivity", "kME", fixed(2), "Correlation of kME there with kME where the module was found"),
+        Column("z_connectivity", "z, kME", fixed(1)),
+        Column("z", "z", fixed(1), "Mean of both"),
+        Column("p", "p", short, "Of the mean correlation, by random sets"),
+    ]
+    return Table(result.preservation, columns, "Modules in samples that had no part in finding them", "preservation")
 
 
 def _agreement(cross: CrossTable) -> str:
