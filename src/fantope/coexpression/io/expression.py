@@ -157,7 +157,8 @@ def numeric_where_possible(table: pd.DataFrame) -> pd.DataFrame:
 def read_labels(path: Path, column: str | None = None, several: Text = "") -> pd.Series[str]:
     """Read labels by gene: from a table with genes in its first column, or a .gmt file of gene sets.
 
-    ``column`` is needed if the table has several, which ``several`` says in other words; a gene that is in several sets occurs once for each.
+    ``column`` is needed if the table has several, unless ``several`` says what else to do about it. A gene that is in
+    several sets occurs once for each.
     """
     if path.suffix.lower() == ".gmt":
         return _read_gmt(path)
