@@ -11,6 +11,7 @@ import json
 import lzma
 import os
 import struct
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -22,10 +23,11 @@ from fantope.atomic import whole_file
 
 State = dict[str, Any]  # arrays, numbers, text and None, in nested dictionaries
 HEADER = "header.json"
-# RuntimeError: a damaged byte that says "encrypted", or JSON nested too deep. Others name another compression.
+# RuntimeError: a damaged byte that says "encrypted", or JSON nested too deep. Others name another compression, or are
+# what NumPy's reader of headers, which are Python literals, meets in damaged ones.
 BROKEN = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, KeyError, TypeError, AttributeError, EOFError,
-    ValueError, RuntimeError,
+    ValueError, RuntimeError, SyntaxError, tokenize.TokenError,
 )  # fmt: skip
 
 

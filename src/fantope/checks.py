@@ -12,6 +12,7 @@ from fantope.errors import InputError
 from fantope.typing import AnyArray
 
 LARGEST = 1e140  # in magnitude: norms square the entries of S, and safe bounds need norms
+VANISHED = 1e-305  # a largest variance below this has lost digits: near 1e-308 numbers have fewer and fewer
 IMPUTE = "remove or impute missing values first"
 
 

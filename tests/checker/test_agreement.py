@@ -8,7 +8,6 @@ import pytest
 
 import fantope
 from checking import checker, reseal
-from fantope.cli.fit import COMMAND
 from fantope.io import Reading, operator, read, verify_folder
 from fantope.io.certificates import write_sealed
 from fantope.io.results import write_record, write_solution
@@ -42,7 +41,7 @@ def write_result(folder, rng):
     out = folder / "out"
     out.mkdir()
     parameters = {"kind": kind, "center": center, "n_components": d, "tol": tol}
-    write_record(out, COMMAND, data, out, Reading(), parameters, [write_solution(out, ".", sol)])
+    write_record(out, "fantope fit", data, out, Reading(), parameters, [write_solution(out, ".", sol)])
     return out, sol
 
 

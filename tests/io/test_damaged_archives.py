@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
+import fantope
 from fantope.errors import FileError
 from fantope.io import Reading
 from fantope.io.readers import read
+from fantope.io.results import load_dual, load_projection, write_solution
+from fantope.problem.certificate import CertificateError
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
@@ -28,3 +31,17 @@ def test_flags_compressions_and_lengths_that_cannot_be(save, tmp_path):
                 assert str(file) in str(error)
                 refused += 1
     assert refused > 50
+
+
+@pytest.mark.parametrize(("file", "name"), [("certificate.npz", "labels"), ("projection.npz", "indices")])
+@pytest.mark.parametrize("other", [np.full(3, 1j), np.full(3, np.nan)])
+def test_indices_that_are_none(file, name, other, tmp_path):
+    """Complex labels were read as real ones, with a warning; so were indices that are not numbers."""
+    sol = fantope.solve(np.diag([3.0, 2.0, 1.0]), 1, 0.5)
+    write_solution(tmp_path, ".", sol)
+    with np.load(tmp_path / file) as stored:
+        arrays = {**stored, name: other}
+    np.savez(tmp_path / file, **arrays)
+    load = load_projection if file == "projection.npz" else lambda folder: load_dual(folder, sol.covariance)
+    with pytest.raises(CertificateError, match="cannot be read"):
+        load(tmp_path)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
 
 import fantope
@@ -63,3 +64,21 @@ def test_correlations_do_not_depend_on_the_unit(Z, unit, form):
 def test_a_correlation_operator_says_which_column_it_cannot_square(Z, unit):
     with pytest.raises(ValueError, match=r"column 0"):
         fantope.covariance(Z * unit, kind="correlation")
+
+
+@pytest.mark.parametrize("unit", [1e-155, 1e-160])
+def test_squares_that_vanish_are_named(unit):
+    X = unit * np.random.default_rng(0).standard_normal((30, 8))
+    with pytest.raises(ValueError, match="squares of its entries overflow or vanish"):
+        fantope.SparsePCA(2).fit(X)
+    with pytest.raises(ValueError, match="columns whose squares do not vanish, got column 0"):
+        fantope.covariance(X, kind="correlation")
+
+
+@pytest.mark.parametrize("solver", ["auto", "admm", "gradfps"])
+def test_a_negative_definite_matrix_has_a_scale_of_its_own(solver):
+    """The step size began at 1e7 and never came back: STALLED at a gap of 0.06 with five variables."""
+    S = scipy.linalg.circulant([-3.0, 0.0, -1.5, -1.5, 0.0])
+    sol = fantope.solve(S, 4, 0.465642705328316, solver=solver, tol=1e-4)
+    assert sol.status.name == "SOLVED" and sol.n_iter <= 300
+    sol.verify(S)

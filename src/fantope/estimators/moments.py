@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-from fantope.checks import LARGEST, is_sparse
+from fantope.checks import LARGEST, VANISHED, is_sparse
 from fantope.errors import require
 from fantope.estimators.inputs import name_columns
 from fantope.operators import Covariance, DenseCovariance, covariance
@@ -54,7 +54,7 @@ def data_moments(X: Any, *, correlation: bool, names: AnyArray | None = None) ->
     # Constant columns have no variance at all, not even that of a rounded mean.
     S[constant] = 0.0
     S[:, constant] = 0.0
-    if not np.abs(S).max() <= LARGEST:
+    if not VANISHED <= np.abs(S).max() <= LARGEST:
         raise ValueError(
             f"X ranges from {low.min():.3g} to {high.max():.3g}, and the squares of its entries overflow or vanish; "
             "bring its columns to a common scale first."

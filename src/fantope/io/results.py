@@ -314,8 +314,13 @@ def load_projection(folder: Path) -> scipy.sparse.csr_array:
     Raises CertificateError if the file is missing or damaged.
     """
     try:
-        with (folder / PROJECTION).open("rb") as handle:  # numpy leaves a damaged archive open
-            return scipy.sparse.csr_array(scipy.sparse.load_npz(handle))
+        parts = _arrays(folder / PROJECTION)
+        if {parts[name].dtype.kind for name in ("indices", "indptr", "shape")} - set("iu") or parts[
+            "data"
+        ].dtype.kind != "f":
+            raise ValueError("its arrays are not of the types that a sparse matrix has")
+        shape = tuple(parts["shape"].tolist())
+        return scipy.sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
     except BROKEN as error:
         raise CertificateError(f"{folder / PROJECTION} cannot be read ({error}).") from None
 

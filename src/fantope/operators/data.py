@@ -9,6 +9,7 @@ from typing import Literal, TypeVar
 
 import numpy as np
 
+from fantope.checks import VANISHED
 from fantope.kernels.scan import roots, unite
 from fantope.operators.columns import Columns, TiledColumns, rounding
 from fantope.operators.graph import ThresholdGraph, collect, labels_of
@@ -59,6 +60,12 @@ class DataCovariance(ABC):
             raise ValueError(
                 f"X must have columns whose squares are finite, got an overflow in {self._called(column)}; divide it "
                 "by a large number."
+            )
+        vanishing = (variance > 0.0) & (variance < VANISHED)
+        if vanishing.any() and (kind == "correlation" or variance.max() < VANISHED):
+            raise ValueError(
+                f"X must have columns whose squares do not vanish, got {self._called(int(np.argmax(vanishing)))} with "
+                "a variance below the range of double precision; multiply X by a large number."
             )
         # What rounding leaves of a constant column counts as zero.
         constant = variance <= 1e-26 * (square + mean**2) + np.finfo(float).tiny

@@ -14,7 +14,7 @@ SMALLEST = 1e-290  # scale of a problem in which nothing has one; its inverse ti
 
 
 def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array, Array, Eigenspace]:
-    """Return the scale λ₁, a primal and a dual start, and a warm eigenspace.
+    """Return the scale, λ₁ + alpha, a primal and a dual start, and a warm eigenspace.
 
     S, clipped to the box, is a dual point U, S − U is S, soft-thresholded, and the leading eigenvectors of that are far
     sparser than those of S: splitting methods that start there stay at low rank from the first iteration on.
@@ -26,7 +26,9 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
     # A rough answer is plenty for a start.
     values, rows = space.leading(M, lambda _: d, relative=0.05)
-    scale = max(float(values[0]) + problem.alpha, 1e-8 * float(np.abs(S).max()), SMALLEST)
+    # A multiple of I added to S changes no X: where λ₁ is negative, its distance from the mean eigenvalue counts.
+    first = max(float(values[0]), float(values[0] - M.trace() / len(M)), 0.0)
+    scale = max(first + problem.alpha, 1e-8 * float(np.abs(S).max()), SMALLEST)
     return scale, (rows.T @ rows if X is None else X), U, space
 
 
