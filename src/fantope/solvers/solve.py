@@ -248,9 +248,12 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
     """Among the points that the bracket certifies, prefer one without rows that hardly matter.
 
     An iterate that is optimal up to the tolerance usually has rows of tiny leverage X_ii that the optimum has not.
-    Leaving them out often raises the objective, and is done as long as the gap stays within ``tol``.
+    Leaving them out often raises the objective, and is done as long as the gap stays within ``tol``. Without a penalty
+    no row counts as superfluous.
     """
     assert run.X is not None
+    if problem.alpha == 0.0:
+        return
     leverage = run.X.weights @ run.X.vectors**2
     own = problem.penalty.restrict(run.X.rows)
     for threshold in LEVERAGES:
