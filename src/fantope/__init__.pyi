@@ -5,10 +5,11 @@ from .cardinality import Bracket as Bracket
 from .cardinality import BracketCurve as BracketCurve
 from .cardinality import cardinality_bracket as cardinality_bracket
 from .estimators import OnlineSparsePCA as OnlineSparsePCA
+from .estimators import OnlineSparsePrecision as OnlineSparsePrecision
 from .estimators import SparsePCA as SparsePCA
 from .estimators import SparsePCACV as SparsePCACV
 from .estimators import SparsePrecision as SparsePrecision
-from .estimators.online_sparse_pca import load as load
+from .estimators.online_states import load as load
 from .graphical import PrecisionSolution as PrecisionSolution
 from .graphical import graphical_lasso as graphical_lasso
 from .operators import covariance as covariance

@@ -54,7 +54,7 @@ def writable(folder: Path, option: str) -> None:
 
 def save(path: Path, estimator: OnlineSparsePCA, progress: Progress, keep_previous: bool) -> None:
     """Write a checkpoint; one that cannot be written leaves those before it as they are."""
-    from fantope.estimators.online_sparse_pca import save_estimator
+    from fantope.estimators.online_states import save_estimator
     from fantope.online.persist import previous
 
     first = not path.exists()
@@ -93,7 +93,7 @@ def resume(path: Path, wanted: OnlineSparsePCA) -> Resumed | None:
 
 
 def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
-    from fantope.estimators.online_sparse_pca import load_with_header
+    from fantope.estimators.online_states import load_with_header
 
     found, header = load_with_header(file)
     saved = header.get("position")
@@ -106,6 +106,11 @@ def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
         raise ValueError(
             f"{file}: the checkpoint was made by fantope {saved['fantope']}, this is {__version__}, whose "
             "results may differ in the last digits; use that version, or another --checkpoint."
+        )
+    if type(found) is not type(estimator):
+        raise ValueError(
+            f"{file}: the checkpoint was made with --algorithm {found.algorithm}, this is {estimator.algorithm}; pass "
+            "the same one, or another --checkpoint."
         )
     wanted = estimator.get_params()
     differing = [

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fantope.atomic import write_whole
+from fantope.cli._stream_output import explained
 
 if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
@@ -63,8 +64,8 @@ def line(estimator: OnlineSparsePCA) -> list[Any]:
     regret, n = estimator.average_regret_, estimator.n_samples_seen_
     check = estimator.checks_[-1] if estimator.checks_ and estimator.checks_[-1].sample == n else None
     found = (None,) * 4 if check is None else (check.at_least, check.at_most, check.held_out, int(check.alarm))
-    share = float(estimator.explained_variance_ratio_.sum())
-    return [n, len(estimator.support_), share, None if math.isnan(regret) else regret, *found]
+    shares = explained(estimator)
+    return [n, len(estimator.support_), sum(shares) if shares else None, None if math.isnan(regret) else regret, *found]
 
 
 def _samples(row: str) -> float:

@@ -22,9 +22,10 @@ LEARNING = (
     click.option("-d", "--components", "n_components", type=COUNT, default=2, show_default=True,
                  help="Number of components."),
     click.option("-a", "--alpha", type=NOT_NEGATIVE, default=0.1, show_default=True, help="Penalty."),
-    click.option("--algorithm", type=click.Choice(["online-t", "online-p", "tracker", "ftl"]), default="online-t",
+    click.option("--algorithm", type=click.Choice(["online-t", "online-p", "tracker", "ftl", "graphical-lasso"]),
+                 default="online-t",
                  show_default=True, help="online-t: fast; online-p: accurate, slow; tracker: certified batch solution "
-                 "now and then; ftl: to compare with."),
+                 "now and then; ftl: to compare with; graphical-lasso: a sparse precision matrix."),
     click.option("--center/--no-center", default=True, show_default=True, help="Subtract a running mean."),
     click.option("--forgetting", type=click.FloatRange(min=0, max=1, min_open=True), default=1.0, show_default=True,
                  help="Weight of the past per sample."),
@@ -76,8 +77,10 @@ RUNNING = (
 )  # fmt: skip
 
 ALGORITHMS_OF = {
-    "step_size": ["online-t"], "storage": ["online-t"], "loosen": ["online-p"], "tol": ["ftl", "tracker"],
-    "solve_every": ["tracker"], "window": ["online-p", "tracker", "ftl"],
+    "step_size": ["online-t"], "storage": ["online-t"], "loosen": ["online-p"],
+    "tol": ["ftl", "tracker", "graphical-lasso"],
+    "solve_every": ["tracker", "graphical-lasso"], "window": ["online-p", "tracker", "ftl", "graphical-lasso"],
+    **{name: ["online-t", "online-p", "tracker", "ftl"] for name in ("n_components", "alarm")},
 }  # fmt: skip
 
 
@@ -114,8 +117,10 @@ stream_options = with_options(*LEARNING, *RUNNING)
 def take_options(context: click.Context, source: str, values: dict[str, Any]) -> tuple[Options, OnlineSparsePCA]:
     """Return what the command line asks for; an option that nothing would read is refused."""
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
+    from fantope.estimators.online_sparse_precision import OnlineSparsePrecision
 
-    estimator = OnlineSparsePCA(**{name: values[name] for name in OnlineSparsePCA().get_params()})
+    kind: Any = OnlineSparsePrecision if values["algorithm"] == "graphical-lasso" else OnlineSparsePCA
+    estimator = kind(**{name: values[name] for name in kind().get_params()})
     estimator._validate_params()  # NaN and infinity are within click's ranges
     _check_seconds(values)
     form = guess_format(source, values["form"])
@@ -143,10 +148,11 @@ def _check_algorithm(context: click.Context, estimator: OnlineSparsePCA) -> None
             )
     if estimator.window is not None and estimator.forgetting != 1.0:
         raise click.UsageError("--window and --forgetting are two ways to leave the past behind; pass one of them.")
-    if given(context, "nu") and estimator.algorithm != "online-t" and not estimator.track:
+    unread = not estimator.track or estimator.algorithm == "graphical-lasso"
+    if given(context, "nu") and estimator.algorithm != "online-t" and unread:
         raise click.UsageError(
-            f"--nu is for --algorithm online-t and for the regret, but the algorithm is {estimator.algorithm} and the "
-            "regret is not judged; leave it out, or pass --track."
+            f"--nu is for --algorithm online-t and for the regret of components, but the algorithm is "
+            f"{estimator.algorithm} and no such regret is judged; leave it out, or pass --track."
         )
 
 
@@ -183,4 +189,4 @@ def _check_company(context: click.Context, values: dict[str, Any], form: str) ->
 
 
 def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
+    return "-d" if name == "n_components" else "--" + name.replace("_", "-")

@@ -17,29 +17,46 @@ if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
 
 
-def write_components(path: Path, estimator: OnlineSparsePCA) -> None:
-    """Write a row per variable in use: its name and its loadings."""
+def table(estimator: Any) -> tuple[str, list[str], list[list[Any]]]:
+    """Return what is learnt: its name, a header, and a row per variable in use or per edge of a network."""
+    names = getattr(estimator, "feature_names_in_", None)
+
+    def name(j: int) -> Any:
+        return int(j) if names is None else str(names[j])
+
+    if estimator.algorithm == "graphical-lasso":
+        found = estimator.partial_correlations_.tocoo()
+        upper = [(i, j, value) for i, j, value in zip(*found.coords, found.data, strict=True) if i < j]
+        rows = [[name(i), name(j), float(value), float(estimator.precision_[i, j])] for i, j, value in upper]
+        return "edges", ["variable1", "variable2", "partial_correlation", "precision"], rows
+    components = estimator.components_
+    header = ["variable", *(f"component{k + 1}" for k in range(len(components)))]
+    return "components", header, [[name(j), *map(float, components[:, j])] for j in estimator.support_]
+
+
+def write_table(folder: Path, estimator: Any, ending: str = "") -> None:
+    """Write what is learnt as CSV: components.csv, or edges.csv of a network."""
     from fantope.io.tables import spreadsheet_name
 
-    names = getattr(estimator, "feature_names_in_", None)
-    components = estimator.components_
+    stem, header, rows = table(estimator)
     text = io.StringIO(newline="")
     writer = csv.writer(text)
-    writer.writerow(["variable", *(f"component{k + 1}" for k in range(len(components)))])
-    for j in estimator.support_:
-        name = j if names is None else spreadsheet_name(str(names[j]))
-        writer.writerow([name, *(repr(float(value)) for value in components[:, j])])
-    write_whole(path, text.getvalue())
+    writer.writerow(header)
+    for row in rows:
+        writer.writerow(
+            [spreadsheet_name(x) if isinstance(x, str) else repr(x) if isinstance(x, float) else x for x in row]
+        )
+    write_whole(folder / f"{stem}{ending}.csv", text.getvalue())
 
 
 def write_snapshot(folder: Path, estimator: OnlineSparsePCA) -> None:
-    """Write components under the number of samples: written again after a restart, they are the same."""
-    write_components(folder / f"components-{estimator.n_samples_seen_:012d}.csv", estimator)
+    """Write what is learnt under the number of samples: written again after a restart, it is the same."""
+    write_table(folder, estimator, f"-{estimator.n_samples_seen_:012d}")
 
 
 def write_result(folder: Path, estimator: OnlineSparsePCA, summary: dict[str, Any]) -> None:
-    """Write components.csv, summary.json, state.fantope, which `fantope.load` opens, and Online-P's certificate."""
-    write_components(folder / "components.csv", estimator)
+    """Write what is learnt, summary.json, state.fantope, which `fantope.load` opens, and Online-P's certificate."""
+    write_table(folder, estimator)
     write_whole(folder / "summary.json", json.dumps(summary, indent=2) + "\n")
     estimator.save(folder / "state.fantope")
     if estimator.algorithm == "online-p":
@@ -58,12 +75,20 @@ def describe(estimator: OnlineSparsePCA, bad_rows: int) -> dict[str, Any]:
         "bad_rows": bad_rows,
         "support": len(estimator.support_) if fitted else 0,
         "average_regret": None if math.isnan(regret) else regret,
-        "explained_variance_ratio": estimator.explained_variance_ratio_.tolist() if fitted else [],
+        "explained_variance_ratio": explained(estimator) if fitted else [],
         "unmet": int(getattr(estimator._stream.learner, "n_unmet", 0)) if fitted else 0,
         "alarms": estimator.n_alarms_ if fitted else 0,
         "missed_at_least": estimator.checks_[-1].at_least if estimator.checks_ else None,
         "parameters": estimator.get_params(),
     }
+
+
+def explained(estimator: Any) -> list[float]:
+    """Return the share of the variance along each component; nothing for a network."""
+    shares: list[float] = (
+        [] if estimator.algorithm == "graphical-lasso" else estimator.explained_variance_ratio_.tolist()
+    )
+    return shares
 
 
 def progress_line(estimator: OnlineSparsePCA, rate: float) -> str:

@@ -138,7 +138,7 @@ class Run:
         self.progress.position = after
 
     def _wide_enough(self, width: int) -> None:
-        d, source = self.estimator.n_components, self.options.source
+        d, source = getattr(self.estimator, "n_components", 1), self.options.source
         if width < 2:
             raise ValueError(
                 f"{source}: expected rows of 2 columns or more, got {width} as {self.options.format}; if the separator "

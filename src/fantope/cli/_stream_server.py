@@ -13,12 +13,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from fantope.cli._stream_output import explained, table
+
 if TYPE_CHECKING:
     from fantope.estimators.online_sparse_pca import OnlineSparsePCA
 
 PAUSE = 1.0  # seconds between two looks at the stream: each computes the components
 HISTORY = 600  # points of the curves that are kept
-SHOWN = 40  # variables of each component whose loadings are sent, the largest first
+SHOWN = 40  # variables of each component, or edges, that are sent, the largest first
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; img-src data:"
 METRICS = {
     "samples": ("samples_total", "counter", "Samples learned from."),
@@ -82,16 +84,17 @@ class Live:
 
 
 def _seen(estimator: OnlineSparsePCA) -> dict[str, Any]:
-    names, components = getattr(estimator, "feature_names_in_", None), estimator.components_
-    regret, checks = estimator.average_regret_, estimator.checks_
-    loadings = []
-    for row in components:
-        largest = [int(j) for j in abs(row).argsort()[::-1][:SHOWN] if row[j] != 0.0]
-        loadings.append([[str(j if names is None else names[j]), float(row[j])] for j in largest])
+    regret, checks, shares = estimator.average_regret_, estimator.checks_, explained(estimator)
+    stem, _, rows = table(estimator)
+    if stem == "edges":
+        columns = [[[f"{one} – {other}", value] for one, other, value, _ in rows]]
+    else:
+        columns = [[[str(row[0]), row[k]] for row in rows if row[k]] for k in range(1, len(estimator.components_) + 1)]
+    loadings = [sorted(column, key=lambda pair: -abs(pair[1]))[:SHOWN] for column in columns]
     return {
         "samples": estimator.n_samples_seen_,
         "variables": len(estimator.support_),
-        "explained_share": float(estimator.explained_variance_ratio_.sum()),
+        "explained_share": sum(shares) if shares else None,
         "average_regret": None if math.isnan(regret) else regret,
         "components": loadings,
         "alarms": estimator.n_alarms_,

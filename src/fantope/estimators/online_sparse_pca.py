@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, _fit_context
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, TWO_OR_MORE, one_of
+from fantope.estimators.online_estimator import OnlineEstimator
 from fantope.estimators.online_learners import new_stream
-from fantope.estimators.online_rows import rows_of_mappings
-from fantope.estimators.online_service import InService
 from fantope.estimators.river_step import RiverStep
 from fantope.estimators.show import ShownWhenFitted
-from fantope.online import FollowTheLeader, OnlineP
-from fantope.online.persist import CheckpointError, read_state, write_state
-from fantope.online.saved import saved_array, saved_count
+from fantope.online import FollowTheLeader, OnlineP, Stream
 from fantope.problem.projection import Factors
 from fantope.typing import AnyArray, Array
 
@@ -30,7 +25,7 @@ class OnlineSparsePCA(
     ShownWhenFitted,
     ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
     TransformerMixin,  # type: ignore[misc]
-    InService,
+    OnlineEstimator,
     RiverStep,
     BaseEstimator,  # type: ignore[misc]
 ):
@@ -155,80 +150,19 @@ class OnlineSparsePCA(
         self.storage = storage
         self.track = track
 
-    # --- fitting -------------------------------------------------------------------------------------------------
+    def _new_stream(self, n_features: int) -> Stream:
+        return new_stream(self, n_features)
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Forget everything and learn from the rows of X in order.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p), or a sequence of mappings from feature name to value
-        y : None
-            Ignored.
-        """
-        for name in ("_stream", "_cache", "n_features_in_", "feature_names_in_", "alpha_", "n_components_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        self.partial_fit(X)
-        return self
-
-    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from the rows of X, which follow those seen before.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, p), a mapping from feature name to value (one sample), or a sequence of mappings
-        y : None
-            Ignored.
-        """
-        first = not hasattr(self, "_stream")
-        rows = self._rows(X, first)
-        if first:
-            self.begin(self.n_features_in_, None)
-        self.learn(rows)
-        return self
-
-    def begin(self, n_features: int, names: Sequence[str] | None) -> None:
-        """Settle the number of features, and their names, before the first sample; for callers that check rows."""
-        self._stream = new_stream(self, n_features)
-        self._cache: dict[str, Any] = {}
-        self.n_features_in_ = n_features
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
-        self.alpha_ = float(self.alpha)
-        self.n_components_ = self._stream.learner.n_components
-        self.watch_again()
-
-    def learn(self, rows: Array) -> None:
-        """Learn from rows that were checked already: a float64 array of shape (n, n_features), all finite."""
-        self._cache = {}
-        self._stream.update_many(rows)
-
-    # --- samples in many forms -----------------------------------------------------------------------------------
-
-    def _rows(self, X: Any, first: bool) -> Array:
-        if isinstance(X, Mapping) and not scipy.sparse.issparse(X):  # scipy's dok format is a dictionary, too
-            X = [X]
-        if isinstance(X, Sequence) and len(X) and all(isinstance(x, Mapping) for x in X):
-            known = None if first else getattr(self, "feature_names_in_", None)
-            if known is None and not first:
-                raise ValueError(
-                    "X must be an array like the one first fitted, whose features had no names, got a mapping."
-                )
-            names, rows = rows_of_mappings(X, known)
-            if first:
-                validate_data(self, rows, reset=True, ensure_min_features=2)
-                self.feature_names_in_ = names
-            return rows
-        return np.asarray(
-            validate_data(self, X, reset=first, dtype=np.float64, order="C", ensure_min_features=2 if first else 1)
-        )
+    @property
+    def n_components_(self) -> int:
+        """Number of components."""
+        self._asked("n_components_")
+        return self._stream.learner.n_components
 
     # --- answers -------------------------------------------------------------------------------------------------
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_stream")
+    def _estimate(self) -> Factors:
+        return self._factors()
 
     def _factors(self) -> Factors:
         check_is_fitted(self)
@@ -252,11 +186,6 @@ class OnlineSparsePCA(
         result = np.zeros((self.n_components_, self.n_features_in_))
         result[:, X.rows] = rows * signs[:, None]
         return result, np.maximum(variance[::-1], 0.0)
-
-    def _asked(self, name: str) -> None:
-        """Properties of an estimator that is not fitted do not exist."""
-        if not hasattr(self, "_stream"):
-            raise AttributeError(f"{name} is there once {type(self).__name__} has seen a sample; call partial_fit.")
 
     @property
     def components_(self) -> Array:
@@ -286,12 +215,6 @@ class OnlineSparsePCA(
         return self._cache["variances"] / total if total > 0.0 else np.zeros(self.n_components_)
 
     @property
-    def mean_(self) -> Array:
-        """The running mean; zero without centring."""
-        self._asked("mean_")
-        return self._stream.mean.copy()
-
-    @property
     def projection_(self) -> Any:
         """The estimate X as a sparse array."""
         self._asked("projection_")
@@ -302,24 +225,6 @@ class OnlineSparsePCA(
         """Features in use, ascending."""
         self._asked("support_")
         return np.flatnonzero(np.abs(self.components_).max(axis=0) > 0.0)
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Number of samples learned from."""
-        self._asked("n_samples_seen_")
-        return self._stream.n_samples
-
-    @property
-    def n_iter_(self) -> int:
-        """Number of samples learned from, under scikit-learn's name for steps."""
-        self._asked("n_iter_")
-        return self._stream.n_samples
-
-    @property
-    def average_regret_(self) -> float:
-        """Average regret against the current estimate; NaN unless tracked."""
-        self._asked("average_regret_")
-        return self._stream.average_regret(self._factors())
 
     @property
     def gap_(self) -> float:
@@ -360,68 +265,3 @@ class OnlineSparsePCA(
         if not self.__sklearn_is_fitted__():
             return {f"{type(self).__name__.lower()}{k}": 0.0 for k in range(self.n_components)}
         return dict(zip(self.get_feature_names_out(), map(float, self.transform(x)[0]), strict=True))
-
-    # --- state ---------------------------------------------------------------------------------------------------
-
-    def save(self, file: str | os.PathLike[str]) -> None:
-        """Write the exact state to ``file``, atomically; :func:`load` brings it back."""
-        check_is_fitted(self)
-        save_estimator(self, file)
-
-
-def save_estimator(
-    estimator: OnlineSparsePCA,
-    file: str | os.PathLike[str],
-    *,
-    position: dict[str, Any] | None = None,
-    keep_previous: bool = False,
-) -> None:
-    """Write an estimator, and with it a position in its input (what ``fantope stream`` adds)."""
-    names = getattr(estimator, "feature_names_in_", None)
-    header = {
-        "parameters": {key: _plain(value) for key, value in estimator.get_params(deep=False).items()},
-        "n_features": int(estimator.n_features_in_),
-        "watch": None if estimator._stream.watch is None else estimator._stream.watch.parameters,
-        "columns": None if names is None else [str(name) for name in names],
-        "position": position,
-    }
-    write_state(file, header, estimator._stream.state(), keep_previous=keep_previous)
-
-
-def load(file: str | os.PathLike[str]) -> OnlineSparsePCA:
-    """Open what :meth:`OnlineSparsePCA.save` or a checkpoint of ``fantope stream`` holds.
-
-    The estimator goes on from there as if it had never stopped, to the last bit.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, is something else, or was written by another version of the format.
-    """
-    return load_with_header(file)[0]
-
-
-def load_with_header(file: str | os.PathLike[str]) -> tuple[OnlineSparsePCA, dict[str, Any]]:
-    """Return the estimator and the header that goes with it."""
-    header, state = read_state(file)
-    try:
-        estimator = OnlineSparsePCA(**header["parameters"])
-        estimator._validate_params()
-        n_features, names = saved_count(header, "n_features"), header["columns"]
-        saved_array(state, "mean", (n_features,))  # before anything of that size is made
-        if names is not None and not (len(names) == n_features and all(isinstance(name, str) for name in names)):
-            raise ValueError(f"columns must be {n_features} names")
-        if header.get("watch") is not None:
-            estimator.watch(**header["watch"])
-        estimator.begin(n_features, names)
-        estimator._stream.restore(state)
-    except (AttributeError, KeyError, TypeError, IndexError) as error:
-        raise CheckpointError(f"{file} lacks a part of the state ({error}); use the file before it.") from None
-    except ValueError as error:
-        raise CheckpointError(f"{file} is not a state that fantope saved: {error}; use the file before it.") from None
-    return estimator, header
-
-
-def _plain(value: Any) -> Any:
-    """Return a number as Python's own type, which JSON can hold."""
-    return value.item() if isinstance(value, np.generic) else value

@@ -5,6 +5,7 @@ from fantope.online.ftl import FollowTheLeader, Tracker
 from fantope.online.online_p import OnlineP
 from fantope.online.online_t import OnlineT
 from fantope.online.persist import CheckpointError
+from fantope.online.precision import PrecisionLeader, PrecisionRegret
 from fantope.online.regret import RegretTracker, fantope_distance
 from fantope.online.stream import Stream
 from fantope.online.watch import Check, Watch
@@ -18,6 +19,8 @@ __all__ = [
     "Oja",
     "OnlineP",
     "OnlineT",
+    "PrecisionLeader",
+    "PrecisionRegret",
     "RegretTracker",
     "Stream",
     "Tracker",

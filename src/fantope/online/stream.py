@@ -6,6 +6,7 @@ import math
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,6 @@ from fantope.online.regret import RegretTracker
 from fantope.online.saved import saved_array, saved_number
 from fantope.online.watch import Watch
 from fantope.online.whole import held_interrupts
-from fantope.problem.projection import Factors
 from fantope.typing import Array
 
 
@@ -160,7 +160,7 @@ class Stream:
         if self.tracker is not None and other.tracker is not None:
             self.tracker.merge(other.tracker)
 
-    def average_regret(self, estimate: Factors | None = None) -> float:
+    def average_regret(self, estimate: Any = None) -> float:
         """Return the average regret so far; NaN where it is not tracked."""
         if self.tracker is None or self.tracker.count == 0:
             return float("nan")
