@@ -21,15 +21,12 @@ class Blocks(Protocol):
     @property
     def size(self) -> int:
         """Number of variables."""
-        ...
 
     def diagonal(self) -> Array:
         """Return the diagonal."""
-        ...
 
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return S[rows][:, cols] as a new array."""
-        ...
 
 
 def value(S: Blocks, support: IntArray, n_components: int) -> float:

@@ -36,31 +36,24 @@ class Learner(Protocol):
     @property
     def unit(self) -> float:
         """What samples are divided by before they are learned from."""
-        ...
 
     def update_many(self, Z: Array) -> None:
         """Learn from the rows of ``Z``, one after the other."""
-        ...
 
     def estimate(self) -> Factors:
         """Return the current estimate as a point of the Fantope."""
-        ...
 
     def covariance(self, rows: Any) -> Array:
         """Return the covariance on ``rows``, in units of ``unit``²: of all samples, or of a window of recent ones."""
-        ...
 
     def terms(self, z: Array) -> IterateTerms:
         """Return what the loss of the current iterate on the next sample ``z`` is made of."""
-        ...
 
     def state(self) -> State:
         """Return everything that later results depend on: arrays, numbers and text."""
-        ...
 
     def restore(self, state: State) -> None:
         """Take over a state that :meth:`state` returned."""
-        ...
 
 
 @dataclass

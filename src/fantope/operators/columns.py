@@ -25,27 +25,21 @@ class Columns(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """(n, p)."""
-        ...
 
     def moments(self, names: list[str] | None) -> tuple[Array, Array]:
         """Return the mean and the centred mean square of each column, in float64; refuse what is not finite."""
-        ...
 
     def products(self, rows: IntArray, cols: IntArray | None, mean: Array) -> Array:
         """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n over i in ``rows``, j in ``cols`` (None: the same)."""
-        ...
 
     def pairs(self, rows: IntArray, cols: IntArray, mean: Array) -> Array:
         """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n for each pair (i, j) of ``rows`` and ``cols``."""
-        ...
 
     def times(self, V: Array) -> Array:
         """Return X V."""
-        ...
 
     def transposed_times(self, V: Array) -> Array:
         """Return Xᵀ V."""
-        ...
 
 
 class TiledColumns(Columns, Protocol):
@@ -53,7 +47,6 @@ class TiledColumns(Columns, Protocol):
 
     def tiles(self, mean: Array, norm: Array, groups: list[IntArray]) -> Callable[[int, int], TileValues]:
         """Return a function that gives the correlations of the groups a and b, a ascending and b ≥ a."""
-        ...
 
 
 def rounding(n: int, precision: type = np.float64) -> float:

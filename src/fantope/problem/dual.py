@@ -23,15 +23,12 @@ class ReducedDual(Protocol):
 
     def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols] given ``S``, the entries S[rows][:, cols], which may be overwritten."""
-        ...
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U over all variables, in ``out`` if it is given."""
-        ...
 
     def kept(self, previous: ReducedDual | None) -> ReducedDual:
         """Return a dual point that outlives the solver's next step; ``previous`` may give up its memory for it."""
-        ...
 
 
 def _into_box(block: Array, penalty: Entrywise, rows: IntArray, cols: IntArray) -> Array:

@@ -59,26 +59,20 @@ class Solver(Protocol):
     @property
     def name(self) -> str:
         """What the solution says it was solved by."""
-        ...
 
     @property
     def max_iter(self) -> int:
         """Default limit of iterations."""
-        ...
 
     @property
     def check_every(self) -> int:
         """Steps between two certificates."""
-        ...
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> Any:
         """Return the state before the first iteration."""
-        ...
 
     def step(self, problem: Problem, state: Any, budget: int) -> int:
         """Advance the state in place; return the number of iterations done, at most ``budget``."""
-        ...
 
     def candidate(self, problem: Problem, state: Any) -> Candidate:
         """Return the primal and dual points that the state stands for."""
-        ...

@@ -19,11 +19,9 @@ class Store(Protocol):
 
     def get(self, key: str) -> State | None:
         """Return what was put there, or None."""
-        ...
 
     def put(self, key: str, state: State) -> None:
         """Keep a state."""
-        ...
 
 
 def kept(store: Store | None, key: str, use: Callable[[State], T]) -> T | None:
