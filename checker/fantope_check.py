@@ -241,8 +241,8 @@ def main(arguments):
     try:
         for line in check(*(name for name in arguments if name != "--exact"), exact="--exact" in arguments): print(line)
     except Exception as error:  # whatever a damaged file may raise: there is nothing that could be checked
-        code = error.args[1] if isinstance(error, Refused) else 2
-        print("DOES NOT HOLD:" if code == 1 else "cannot be checked:", error.args[0] if code == 1 else repr(error))
+        what, code = error.args if isinstance(error, Refused) else (f"{type(error).__name__}: {error}", 2)
+        print("DOES NOT HOLD:" if code == 1 else "cannot be checked:", what)
         return code
     print("All of it holds" + (", in rational arithmetic." if "--exact" in arguments else ", all rounding counted in."))
     return 0

@@ -46,6 +46,9 @@ RUNS = {
     "weights": ("fit", "plain.csv", "-a", "0.3", "--weights", "weights.npy"),
     "pca": ("fit", "plain.csv", "-a", "0"),
     "other": ("fit", "other.npz", "-a", "0.3"),
+    "ranks": ("path", "plain.csv", "--alphas", "0.2,0.4", "--kind", "correlation", "--method", "spearman"),
+    "pairs": ("path", "holes.csv", "--alphas", "0.2,0.4", "--missing", "pairwise", "--drop-constant"),
+    "mcp": ("fit", "plain.csv", "-a", "0.3", "--penalty", "mcp"),
     "given": ("fit", "S.npy", "--kind", "precomputed", "-a", "0.3"),
 }
 
@@ -217,6 +220,14 @@ def test_a_swapped_file_is_refused(copy, tmp_path):
     np.save(copy / "wide.npy", np.load(copy / "wide.npy")[::-1])  # the same S, but not the same file
     assert verdicts(copy, "wide") == (1, 1)
     assert checker.main([str(copy / "path"), str(copy / "holes.csv")]) == 1
+
+
+def test_a_penalty_that_the_checker_does_not_know_is_no_verdict(made, capsys):
+    out = made / "non-negative"
+    given = ["--penalty", "non-negative", "-a", "0.3", "-o", str(out), "--quiet", "--no-figures", "--overwrite"]
+    assert main(["fit", str(made / "plain.csv"), *given]) == 0
+    assert checker.main([str(out)]) == 2
+    assert "cannot be checked" in capsys.readouterr().out
 
 
 def test_what_cannot_be_read_is_no_verdict(copy, capsys):

@@ -49,7 +49,7 @@ def operator(
         if kind == "precomputed":
             return data, _precomputed(data)
         if drop_constant:
-            constant = _constant(data, center)
+            constant = _constant(data, center, missing)
             if len(constant):
                 data = data.keep(np.setdiff1d(np.arange(data.shape[1]), constant), "constant")
         if missing == "error" and method == "pearson":
@@ -63,7 +63,7 @@ def operator(
     except ValueError as error:
         if missing == "error":
             check_finite(data)
-        if kind == "correlation" and len(constant := _constant(data, center)):
+        if kind == "correlation" and len(constant := _constant(data, center, missing)):
             names = [data.variables[j] for j in constant]
             raise FileError(
                 data.path,
@@ -82,7 +82,10 @@ def making(reading: Reading) -> dict[str, Any]:
     return {name: getattr(reading, name) for name in ("drop_constant", "method", "missing")}
 
 
-def _constant(data: Dataset, center: bool) -> IntArray:
+def _constant(data: Dataset, center: bool, missing: str) -> IntArray:
+    if missing == "pairwise":
+        values = loaded(data.values)
+        return np.flatnonzero(np.fmin.reduce(values) == np.fmax.reduce(values))  # of the values that are there
     diagonal = covariance(data.values, kind="covariance", center=center).diagonal()
     return np.flatnonzero(diagonal == 0.0)
 

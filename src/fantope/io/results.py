@@ -116,13 +116,13 @@ def write_record(
 ) -> dict[str, Any]:  # fmt: skip
     """Write certificate.json and run.json into a folder that is otherwise complete, and return what run.json says.
 
-    ``matrices`` say how the S of each solution is found again, where it is not simply that of ``data``.
+    ``matrices`` say how the S of all solutions, or of each, is found again, where it is not simply that of ``data``.
     """
     d, tol = parameters["n_components"], parameters["tol"]
-    claims = [claim(folder, each, 0 if matrices is None else k, d, tol) for k, each in enumerate(solutions)]
     if matrices is None:
         path = relative(data.path, out)
         matrices = [from_data(data, path, reading, parameters["kind"], parameters["center"])]
+    claims = [claim(folder, each, min(k, len(matrices) - 1), d, tol) for k, each in enumerate(solutions)]
     known = data.checksum if matrices[0]["stored"] else matrices[0]["sha256"]
     write_certificate(folder, known, matrices, claims)
     record = {
