@@ -5,6 +5,7 @@ from fantope.selection.cross_validation import CrossValidation, cross_validate
 from fantope.selection.dimension import ComponentNumber, select_n_components
 from fantope.selection.integrated import IntegratedStability, integrated_stability
 from fantope.selection.overlap import Overlap, select_by_overlap
+from fantope.selection.refitting import Refit, refit
 from fantope.selection.stability import Stability, stability_selection
 
 __all__ = [
@@ -13,10 +14,12 @@ __all__ = [
     "IntegratedStability",
     "Overlap",
     "ParallelAnalysis",
+    "Refit",
     "Stability",
     "cross_validate",
     "integrated_stability",
     "parallel_analysis",
+    "refit",
     "select_by_overlap",
     "select_n_components",
     "stability_selection",
