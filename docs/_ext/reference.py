@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -49,6 +51,20 @@ def examples() -> dict[str, str]:
     return found
 
 
+@cache
+def borrowed() -> dict[str, str]:
+    """Return for what a public function returns the function's example: one shows both."""
+    found = {}
+    for module, _, _ in MODULES:
+        for name in public_names(module):
+            value = getattr(import_module(module), name)
+            text = inspect.getdoc(value) or ""
+            if inspect.isfunction(value) and "Examples\n--------\n" in text:
+                result = str(inspect.signature(value).return_annotation).strip("'")
+                found[f"{module}.{result}"] = text.partition("Examples\n--------\n")[2]
+    return found
+
+
 def in_reading_order(name: str) -> int:
     """Return where an example stands in the gallery: as its folder's ORDER says, new ones last."""
     order = (Path(__file__).parents[2] / "examples" / "ORDER").read_text(encoding="utf-8").split()
@@ -86,7 +102,7 @@ def _write(file: Path, text: str) -> None:
 
 def add_example(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
     """Show the example of a name whose docstring has none."""
-    example = examples().get(name)
+    example = examples().get(name) or borrowed().get(name)
     if example and not any(">>>" in line for line in lines):
         lines += ["", "Examples", "--------", *example.splitlines(), ""]
 
