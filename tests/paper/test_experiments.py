@@ -134,8 +134,8 @@ def test_batch_has_both_iterates_of_three_methods(runs):
         assert found["time"][0] == 0.0 and np.all(np.diff(found["time"]) > 0.0)
         assert found["error"][0] == found["other"][0] and found["error"][5] != found["other"][5]
     claims = batch_chapter.chapter(runs["batch"])
-    claims.note_varied(runs["batch"])
-    assert {claim.varied for claim in claims.claims} == {"nothing: one run"}
+    claims.note_varied(runs["batch"], "batch")
+    assert {claim.varied for claim in claims.claims} == {"step size of each method, the best is shown"}
 
 
 def test_arrival_and_ahead():

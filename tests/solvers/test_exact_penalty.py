@@ -156,9 +156,10 @@ def test_zero_weights_change_nothing(each):
     np.testing.assert_allclose(soft_capped_simplex(values, 1, PenaltyWeights(0.0, 0.0, 0.0, each)), values)
 
 
+@pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("trace", [0.05, 0.4, 5.0])
 @pytest.mark.parametrize("each", [False, True])
-def test_few_eigenpairs_are_enough(each, trace):
+def test_few_eigenpairs_are_enough(each, trace, many):
     """Only eigenvalues above the shift are computed, from a warm start, and the rest is known to become 0."""
     rng = np.random.default_rng(4)
     p, d = 300, 3
@@ -166,7 +167,7 @@ def test_few_eigenpairs_are_enough(each, trace):
     values = np.concatenate([[2.5, 1.4, 1.2, 0.7], rng.uniform(-0.3, 0.04, p - 4)])
     weights = PenaltyWeights(8.0, trace, 1e4, each)
     space = Eigenspace(Q[:, :6].T + 0.1 * rng.standard_normal((6, p)))
-    vectors, u = prox_f2_direct((Q * values) @ Q.T, d, weights, space, tol=1e-9)
+    vectors, u = prox_f2_direct((Q * values) @ Q.T, d, weights, space, tol=1e-9, many=many)
     assert len(u) <= 4
     wanted = soft_capped_simplex(values, d, weights)
     np.testing.assert_allclose(matrix(vectors, u), (Q * wanted) @ Q.T, atol=1e-7)

@@ -56,7 +56,7 @@ class Eigenspace:
         iterations of a solver the buffer finds them; certificates do not rely on it.
         """
         m = G.shape[0]
-        if self.basis is None or m < DENSE_BELOW or self._crowded(len(self.basis), m) or self._resting > 0:
+        if self.basis is None or m < DENSE_BELOW or self.crowded(len(self.basis), m) or self._resting > 0:
             self._resting = max(self._resting - 1, 0)
             return self._dense(G, enough)
         Q = self._orthonormal(self.basis)
@@ -66,7 +66,7 @@ class Eigenspace:
             values, C = values[::-1], C[:, ::-1]
             needed = enough(values)
             keep = min(needed + BUFFER, len(values))
-            if self._crowded(keep, m):
+            if self.crowded(keep, m):
                 break
             V, GV = Q @ C[:, :keep], GQ @ C[:, :keep]
             residual = GV - V * values[:keep]
@@ -85,7 +85,8 @@ class Eigenspace:
         return self._dense(G, enough)
 
     @staticmethod
-    def _crowded(size: int, m: int) -> bool:
+    def crowded(size: int, m: int) -> bool:
+        """Whether so many eigenpairs of m are better left to LAPACK."""
         return DENSE_SHARE * size > m + DENSE_OFFSET
 
     def _dense(self, G: Array, enough: Callable[[Array], int]) -> tuple[Array, Array]:

@@ -76,7 +76,7 @@ def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome]
         if stored.runs:
             used[name] = stored.runs
             chapters.append(import_module(f"fantope.paper.chapters.{name}").chapter(stored.runs))
-            chapters[-1].note_varied(stored.runs)
+            chapters[-1].note_varied(stored.runs, name)
     opening = _opening(scale, used, command)
     write_pictures(chapters, out / IMAGES)
     text = markdown(TITLE, opening, chapters, missing)

@@ -20,6 +20,9 @@ from fantope.problem.projection import weigh
 from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import Array
 
+REACH = 0.5  # of the largest shift: eigenvalues above that are computed at once where many are needed
+SPARE = 3  # eigenvectors beyond the needed ones, as a start for the next matrix
+
 Form = Literal["published", "corollary"]
 
 
@@ -66,27 +69,54 @@ class PenaltyWeights:
 
 
 def prox_f2_direct(
-    G: Array, n_components: int, weights: PenaltyWeights, space: Eigenspace | None = None, tol: float = 0.0
+    G: Array,
+    n_components: int,
+    weights: PenaltyWeights,
+    space: Eigenspace | None = None,
+    tol: float = 0.0,
+    many: bool = False,
 ) -> tuple[Array, Array]:
     """Return eigenvectors (rows) and eigenvalues of the prox: the spectrum of G goes through the soft penalties.
 
     The trace penalty shifts the spectrum by t, at most ``weights.trace``, and where the other two suffice, what is then
     negative becomes 0: only eigenpairs above t are computed, warm-started from ``space``, with a residual of at most
-    ``tol``. Weights so small that eigenvalues may stay negative need all of them. Raises FloatingPointError if ``G`` is
-    not finite.
+    ``tol``. Weights so small that eigenvalues may stay negative need all of them. ``many`` says that more pairs are
+    expected than a block method is good for. Raises FloatingPointError if ``G`` is not finite.
     """
     norm = float(np.linalg.norm(G))
     if not np.isfinite(norm):
         raise FloatingPointError("the matrix of prox f₂ is not finite")
     if weights.lifts(norm, len(G)):
         space = Eigenspace() if space is None else space
-        values, vectors = space.leading(G, lambda found: _above_shift(found, n_components, weights.trace), tol)
+        found = _all_above(G, n_components, weights.trace, space) if many else None
+        if found is None:
+            found = space.leading(G, lambda known: _above_shift(known, n_components, weights.trace), tol)
+        values, vectors = found
         u = soft_capped_simplex(values, n_components, replace(weights, below=np.inf))
     else:
         values, columns = scipy.linalg.eigh(G, driver="evd", check_finite=False)
         u, vectors = soft_capped_simplex(values, n_components, weights), columns.T
     used = u != 0.0
     return (vectors, u) if used.all() else (np.ascontiguousarray(vectors[used]), u[used])
+
+
+def _all_above(G: Array, n_components: int, trace: float, space: Eigenspace) -> tuple[Array, Array] | None:
+    """Return all eigenpairs above the shift by one call of LAPACK, if it is REACH·``trace`` or more; else None.
+
+    How many there are need not be guessed, as early in a run from a dense start, when there are hundreds.
+    """
+    least = REACH * trace
+    try:
+        values, columns = scipy.linalg.eigh(G, driver="evr", subset_by_value=(least, np.inf), check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    if float(np.minimum(values - least, 1.0).sum()) < n_components:
+        return None
+    values = values[::-1]
+    needed = _above_shift(values, n_components, trace)
+    rows = np.ascontiguousarray(columns.T[::-1][: needed + SPARE])
+    space.basis = rows
+    return values[:needed], rows[:needed]
 
 
 def _above_shift(values: Array, total: int, trace: float) -> int:

@@ -132,7 +132,8 @@ class GradFps:
         form: Form = self.form if self.prox == "direct" else "corollary"  # two eigenpairs are no subgradient of a sum
         penalty = PenaltyWeights.of(problem.S, problem.n_components, slope, self.mu, form).scaled(state.step_size)
         if self.prox == "direct":
-            return prox_f2_direct(state.G, problem.n_components, penalty, state.space, state.accuracy)
+            many = state.weights is None or state.space.crowded(len(state.weights), problem.size)
+            return prox_f2_direct(state.G, problem.n_components, penalty, state.space, state.accuracy, many)
         return prox_f2_iterative(state.G, problem.n_components, penalty, self.prox_iter)
 
     def _balance(self, state: GradFpsState, primal: float, dual: float) -> None:

@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 
 
 MOST = 8  # values of what was varied that are listed
+# What is varied inside the runs of an experiment, or of a part of one.
+INSIDE = {
+    "batch": "step size of each method, the best is shown",
+    "regret": "number of samples",
+    "online": "number of samples",
+    "application": "λ, chosen by the overlap rule",
+    "geometry": "spectra, d",
+    "estimation": "T, λ",
+    "online-t": "T",
+    "online-p": "T",
+    "penalty": "μ, 0.001 to 10 times the paper's",
+    "theorem1": "μ, points of the ball",
+}
 
 
 class Verdict(Enum):
@@ -76,12 +89,13 @@ class Chapter:
             chosen = [run for run in runs if run.config["part"] == part]
             if chosen:
                 show(chosen, self)
-                self.note_varied(chosen)
+                self.note_varied(chosen, part)
         return self
 
-    def note_varied(self, runs: Sequence[Stored]) -> None:
+    def note_varied(self, runs: Sequence[Stored], about: str) -> None:
         """Note what was varied in these runs with the claims that do not say it yet."""
-        text = varied([run.config for run in runs])
+        between = varied([run.config for run in runs])
+        text = "; ".join(filter(None, (between, INSIDE.get(about, "")))) or "nothing: one run"
         self.claims[:] = [claim if claim.varied else replace(claim, varied=text) for claim in self.claims]
 
 
@@ -105,10 +119,8 @@ def varied(configs: Sequence[Mapping[str, Any]]) -> str:
     Examples
     --------
     >>> varied([{"n": 50, "seed": k, "T": 9} for k in range(10)]), varied([{"n": 50}])
-    ('seed 0, 1, 2, …, 9', 'nothing: one run')
+    ('seed 0, 1, 2, …, 9', '')
     """
-    if len(configs) == 1:
-        return "nothing: one run"
     texts = []
     for name in configs[0]:
         values = list(dict.fromkeys(_plain(config[name]) for config in configs))
