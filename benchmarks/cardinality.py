@@ -124,7 +124,11 @@ def report(rows: list[dict[str, Any]]) -> str:
     head = ["data", "p", "k", "attained", "bound", "gap", "CPU s", "gap after branch and bound", *rivals]
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     for row in rows:
-        after = f"{100 * row['exact_gap']:.2g} % ({row['nodes']} nodes)" if "exact_gap" in row else "–"
+        after = (
+            f"{100 * row['exact_gap']:.2g} % ({row['nodes']} node{'s' * (row['nodes'] != 1)})"
+            if "exact_gap" in row
+            else "–"
+        )
         cells = [
             row["data"], f"{row['p']:,}", row["k"], f"{row['lower']:.4f}", f"{row['upper']:.4f}",
             f"{100 * row['gap']:.2f} %", f"{row['seconds']:.1f}", after,
