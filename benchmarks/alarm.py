@@ -13,18 +13,20 @@ from typing import Any
 import numpy as np
 
 from benchmarks.cases import data_folder
-from fantope.online import OnlineT, Stream, Watch
+from fantope.online import OnlineT, Stream, Tracker, Watch
 from fantope.simulation import simulate
 
 THRESHOLDS = (0.05, 0.1, 0.2, 0.4)
 CHANGE = 2000
 
 
-def watched(Z: Any, window: int, alpha: float, d: int, forgetting: float = 1.0, every: int | None = None) -> Any:
-    """Return (sample, at least, held out) of every check."""
+def watched(
+    Z: Any, window: int, alpha: float, d: int, learner: Any = None, forgetting: float = 1.0, every: int | None = None
+) -> Any:
+    """Return (sample, at least, held out) of every check; of Online-T unless another learner is given."""
     p = Z.shape[1]
     watch = Watch(p, alpha, 0.5, window, every)
-    Stream(OnlineT(p, d, alpha, forgetting=forgetting), forgetting=forgetting, watch=watch).update_many(Z)
+    Stream(learner or OnlineT(p, d, alpha), forgetting=forgetting, watch=watch).update_many(Z)
     return np.array([(check.sample, check.at_least, check.held_out) for check in watch.checks])
 
 
@@ -83,11 +85,17 @@ def streams(threshold: float = 0.2) -> None:
     for name, data, alpha, d, window, when in cases:
         for order in ("in order", "shuffled"):
             rows = data if order == "in order" else np.random.default_rng(0).permutation(data)
-            checks = watched(rows, window, alpha, d, every=window // 2)
-            rung = checks[checks[:, 1:].min(axis=1) > threshold]
-            print(f"{name}, {order}: {len(rung)} of {len(checks)} checks of {window} samples ring at {threshold:.0%}")
-            if order == "in order":
-                print("  " + ", ".join(f"{when[int(n) - 1]} ({a:.0%})" for n, a, _ in rung))
+            learners = {"Online-T": (None, 1.0)}
+            if name == "gas sensors":
+                for forgetting in (1.0, 0.99):
+                    tracker = Tracker(data.shape[1], d, alpha, forgetting=forgetting, tol=1e-2)
+                    learners[f"tracker, forgetting {forgetting}"] = tracker, forgetting
+            for called, (learner, forgetting) in learners.items():
+                checks = watched(rows, window, alpha, d, learner, forgetting, window // 2)
+                rung = checks[checks[:, 1:].min(axis=1) > threshold]
+                print(f"{name}, {order}, {called}: {len(rung)} of {len(checks)} checks ring at {threshold:.0%}")
+                if order == "in order":
+                    print("  " + ", ".join(f"{when[int(n) - 1]} ({a:.0%})" for n, a, _ in rung))
 
 
 def main() -> None:
