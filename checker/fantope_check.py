@@ -114,7 +114,7 @@ class Dual:
 
 def lower_bound(S, dual, X, d, exact):
     """Return what (1 − t)sX + tI, on the r rows in use, reaches at least: X, moved into the Fantope by what lacks."""
-    rows, number, u = X["rows"], fractions if exact else np.asarray, 0 if exact else UNIT
+    rows, number, u = X["rows"], fractions if exact else np.float64, 0 if exact else UNIT
     V, omega, w = number(X["vectors"]), number(X["weights"]), dual.weights(rows, rows)
     allowed, r, k = np.isfinite(w), len(rows), len(omega)
     good = V.shape == (k, r) and k and (omega >= 0).all() and (np.diff(rows) > 0).all() and rows[0] >= 0

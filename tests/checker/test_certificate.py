@@ -198,6 +198,15 @@ def test_another_x_or_u_is_refused_even_with_new_checksums(name, copy):
     assert checker.main([str(copy / name)]) == 1
 
 
+def test_numbers_of_single_precision_are_taken_for_what_they_are(copy):
+    file = copy / "plain" / "solver.npz"
+    with np.load(file) as stored:
+        vectors = stored["vectors"]
+    rewrite(file, vectors=vectors.astype(np.float32))
+    reseal(copy / "plain")
+    assert checker.main([str(copy / "plain")]) == 1
+
+
 @pytest.mark.parametrize("change", ["outside", "zero", "nan"])
 @pytest.mark.parametrize("name", ["plain", "wide"])
 def test_a_spoilt_u_is_refused_even_with_new_checksums(name, change, copy):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.option("--data", type=click.Path(path_type=Path), help="Where DATA is now.  [default: where it was]")
 @talk_options
 def verify(out: Path, data: Path | None, quiet: bool, as_json: bool) -> int:
-    """Check the result in the folder OUT of `fantope fit`, `path` or `coexpress` against its data.
+    """Check the result in the folder OUT of `fantope fit`, `path`, `coexpress`, or Online-P's `stream`.
 
     Reads the data again, compares the checksums of all files, and recomputes from the stored X and U alone that X is
     feasible, that U is admissible, and how far the optimum can be; no solver takes part. Exit code 0 if all holds, 1 if
