@@ -57,7 +57,7 @@ def default_concave(moments: Moments, n_components: int, penalty: Concave, **opt
     component's own variance. It enters X if that exceeds alpha·‖v‖₁. With k equal loadings ‖v‖₁ = √k and q = λ/k is the
     variance that the component gives each of its variables, so √(2 log p) standard deviations are alpha =
     √(2 log p·σ²q/n). σ² is the median variance, q that of a typical variable of the start: the mean of (XSX)_ii,
-    weighted by the leverages X_ii. Multiplying the data by c multiplies alpha by c².
+    weighted by the leverages X_ii. Multiplying the data by c multiplies alpha by c². It is at least that of the start.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def default_concave(moments: Moments, n_components: int, penalty: Concave, **opt
     X = found.projection[rows][:, rows].toarray()
     leverage = X.diagonal()
     signal = float(leverage @ ((X @ S.block(rows, rows)) * X).sum(axis=1)) / float(leverage.sum())
-    return penalty.scaled(float(np.sqrt(REACH * variance * max(signal, 0.0))) * rate), found
+    alpha = float(np.sqrt(REACH * variance * max(signal, 0.0))) * rate
+    return penalty.scaled(max(alpha, found.alpha)), found
 
 
 def _noise(moments: Moments) -> tuple[float, float]:

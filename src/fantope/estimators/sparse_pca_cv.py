@@ -25,8 +25,9 @@ from fantope.selection.cross_validation import CrossValidation, choose, fold_sco
 from fantope.typing import Array, IntArray
 
 N_ALPHAS = 20
-AROUND, N_AROUND = 1.6, 5  # largest factor of the default alpha of a concave penalty, and how many are tried
+AROUND = 2.0 ** (np.array([2.0, 1.0, 0.0, -1.0]) / 3)  # factors of the default alpha of a concave penalty
 RATIO = 0.05  # of the smallest to the largest alpha of an automatic grid
+CONCAVE_TOL = 5e-3  # the same where a path has several steps at each alpha
 FOLD_TOL = 1e-3  # gap of the folds' solutions at least: what a tighter one changes is far below the error of a score
 
 
@@ -44,7 +45,7 @@ class SparsePCACV(SparsePCA):
         :func:`fantope.selection.parallel_analysis`.
     alphas : array-like of float, default=None
         Penalties to try. By default 20 values, evenly spaced on a log scale, from the largest entry of S off its
-        diagonal down to a twentieth of it; for a folded concave penalty 5 around the default of :class:`SparsePCA`.
+        diagonal down to a twentieth of it; for a folded concave penalty 4 around the default of :class:`SparsePCA`.
     penalty : {"l1", "mcp", "scad"} or penalty, default="l1"
         The ℓ₁ norm, a folded concave one, or a penalty of :mod:`fantope.penalties`, whose own alpha does not matter.
     cv : int, splitter or iterable, default=5
@@ -60,7 +61,7 @@ class SparsePCACV(SparsePCA):
     kind : {"covariance", "correlation"}, default="covariance"
         What S is. In each fold variables are centred and scaled with the training samples.
     tol : float, default=1e-4
-        Relative duality gap of the final solution. Those of the folds have ``max(tol, 1e-3)``.
+        Relative duality gap of the final solution. Those of the folds have ``max(tol, 1e-3)``, 5e-3 if concave.
 
     Attributes
     ----------
@@ -142,8 +143,9 @@ class SparsePCACV(SparsePCA):
         folds = list(check_cv(self.cv, y).split(values, y))
         require(len(folds) >= 2, "cv", "give at least two folds", f"{len(folds)}: one score has no standard error")
         penalty, alphas = self._grid(values, d)
+        tol = max(self.tol, CONCAVE_TOL if isinstance(penalty, Concave) else FOLD_TOL)
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, max(self.tol, FOLD_TOL))
+            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, tol)
             for train, test in folds
         )
         scores, sizes = (np.column_stack(columns) for columns in zip(*found, strict=True))
@@ -172,7 +174,7 @@ class SparsePCACV(SparsePCA):
         moments = data_moments(X, correlation=self.kind == "correlation", names=names)
         if isinstance(penalty, Concave):
             centre, _ = default_concave(moments, d, penalty, tol=max(self.tol, FOLD_TOL))
-            return centre, centre.alpha * np.geomspace(AROUND, 1.0 / AROUND, N_AROUND)
+            return centre, centre.alpha * AROUND
         largest = largest_alpha(moments.covariance, penalty)
         return penalty, largest * np.geomspace(1.0, RATIO, N_ALPHAS) if largest > 0.0 else np.zeros(1)
 
@@ -189,6 +191,9 @@ def _fold(
 ) -> tuple[Array, IntArray]:
     """Return the scores and sizes of one fold."""
     learn, check = X[train], X[test]
+    if isinstance(penalty, Concave) and penalty.start is not None:
+        # Fewer samples have more noise, and a start in the midst of it takes long and leads nowhere.
+        penalty = penalty.started(penalty.start * float(np.sqrt(X.shape[0] / len(train))))
     if correlation:
         # A variable may be constant in the samples of one fold: there it stays as it is, and has no weight.
         scale = np.sqrt(column_moments(learn)[1])

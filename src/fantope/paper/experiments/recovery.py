@@ -39,7 +39,7 @@ def compare(n: int, p: int, signal: Sequence[float], seed: int, report: Report) 
         "PCA": (lambda Z, _: PCA(D, random_state=0).fit(Z).components_, (0.0,)),
         "SparsePCA": (lambda Z, value: _components(SparsePCA, Z, value), SKLEARN_PENALTIES),
         "MiniBatchSparsePCA": (lambda Z, value: _components(MiniBatchSparsePCA, Z, value), SKLEARN_PENALTIES),
-        "abess": (_abess, ABESS_SIZES),
+        "abess": (lambda Z, size: best_subset(Z, D, int(size)), ABESS_SIZES),
     }
     scores: dict[str, dict[str, Any]] = {}
     for k, (name, (fit, penalties)) in enumerate(methods.items()):
@@ -81,8 +81,8 @@ def _components(kind: Any, Z: Array, value: float) -> Array:
     return np.asarray(kind(D, alpha=value, random_state=0).fit(Z).components_)
 
 
-def _abess(Z: Array, size: float) -> Array:
-    """Best-subset components one by one, each from the covariance deflated by those before.
+def best_subset(Z: Array, n_components: int, size: int) -> Array:
+    """Return best-subset components (abess) one by one, each from the covariance deflated by those before.
 
     abess is given covariances with a small ridge: it refuses singular ones and answers singular data with a vector of
     ones (:mod:`fantope.paper.experiments.abess_probe`).
@@ -93,10 +93,10 @@ def _abess(Z: Array, size: float) -> Array:
     S = centred.T @ centred / len(Z)
     ridge = 1e-6 * float(S.trace()) / len(S)
     rows = []
-    for _ in range(D):
+    for _ in range(n_components):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = BestSubset(support_size=int(size)).fit(Sigma=S + ridge * np.eye(len(S)), n=len(Z))
+            model = BestSubset(support_size=size).fit(Sigma=S + ridge * np.eye(len(S)), n=len(Z))
         v = np.asarray(model.coef_, dtype=float).ravel()
         rows.append(v)
         u = v / max(float(np.linalg.norm(v)), 1e-300)
