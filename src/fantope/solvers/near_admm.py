@@ -26,6 +26,7 @@ from fantope.typing import AnyArray, Array
 
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
 LOOK_EARLY, LOOK_LATE = 10, 30  # iterations before the first certificate that no estimate has promised
+AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
 
@@ -82,7 +83,8 @@ class NearAdmmState:
     dual_scale: float = 1.0
     bound: float = 0.0  # what the optimum is about, from the dual side, …
     estimate: float = np.inf  # … and how far X is below it
-    tried: float = np.inf  # estimate at the last certificate
+    tried: float = np.inf  # estimate at the last certificate, …
+    tried_at: int = 0  # … and its iteration
     balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 0  # iteration from which a certificate is due in any case
 
@@ -208,10 +210,14 @@ class NearAdmm:
     def candidate(self, problem: Problem, state: NearAdmmState) -> Candidate:
         """X from the sparse Y if it can be repaired, else the projection itself; nothing while neither is due."""
         # What X is short of the bound is within a factor 2 of the certified gap (measured on noise and factor models).
-        hopeful = state.estimate <= min(state.tol * abs(state.bound), self.schedule.again * state.tried)
-        if state.iteration == 0 or not (hopeful or state.iteration >= state.look_at):
+        # It may be negative for a while: U need not be in the box yet.
+        short, k = abs(state.estimate), state.iteration
+        promising = short <= state.tol * abs(state.bound) and (
+            short <= self.schedule.again * state.tried or k >= AGAIN_AFTER * state.tried_at
+        )
+        if k == 0 or not (promising or k >= state.look_at):
             return Candidate(None, None, problem.size)
-        state.tried, state.look_at = state.estimate, max(2 * state.iteration, state.look_at)
+        state.tried, state.tried_at, state.look_at = short, k, max(2 * k, state.look_at)
         # S − U = ρ(G − X) at the last decomposition: its leading eigenvalues are equal but for what clipping U changes.
         U = state.rho * (state.G + state.projection.first)
         mirror(U)
