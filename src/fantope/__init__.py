@@ -11,7 +11,7 @@ from typing import Any
 
 from lazy_loader import attach_stub
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 _load, _, __all__ = attach_stub(__name__, __file__)
 
 
