@@ -168,7 +168,8 @@ class OnlineSparsePCA(
         check_is_fitted(self)
         seen = self._stream.n_samples  # a callback may ask in the middle of a block
         if self._cache.get("samples") != seen:
-            self._cache = {"samples": seen}
+            self._cache.clear()  # in place: asking for an answer replaces no attribute
+            self._cache["samples"] = seen
             factors = self._stream.learner.estimate()
             self._cache["components"], self._cache["variances"] = self._rotated(factors)
             self._cache["factors"] = factors
