@@ -363,10 +363,10 @@ class Solution:
                 f"alpha the data do not single out a {d}-dimensional sparse subspace; read the components with care, "
                 "and try another n_components or a smaller alpha."
             )
-        said = self.verdicts()
+        said, of_step = self.verdicts(), " of the last step" if self.steps else ""
         lines.append(
-            f"Proven by the certificate: {np.count_nonzero(said == 'in')} variables are in use in every optimum and "
-            f"{np.count_nonzero(said == 'out')} carry no weight to speak of in any; "
+            f"Proven by the certificate: {np.count_nonzero(said == 'in')} variables are in use in every "
+            f"optimum{of_step} and {np.count_nonzero(said == 'out')} carry no weight to speak of in any; "
             f"{np.count_nonzero(said == 'undecided')} are undecided at this gap."
         )
         return "\n".join(lines)
