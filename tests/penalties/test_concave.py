@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fantope.penalties import MCP, SCAD, WeightedL1
+from fantope.testing import check_penalty
 
 PENALTIES = [MCP(0.3), MCP(0.3, b=0.1), SCAD(0.3), SCAD(0.3, a=2.5, b=0.2)]
 
@@ -30,6 +31,20 @@ def test_a_step_touches_the_penalty_from_above(penalty):
     for _ in range(50):
         other = X + rng.standard_normal((12, 12)) * rng.choice([1e-3, 0.05, 1.0])
         assert penalty.value(other, widths[rows]) <= tangent + step.restrict(rows).value(other) + 1e-12
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_the_public_check_accepts_them(penalty):
+    check_penalty(penalty)
+
+
+def test_the_public_check_refuses_a_slope_that_is_not_the_heights():
+    class Steep(MCP):
+        def slope(self, ratio):
+            return (1.0 - ratio) ** 4
+
+    with pytest.raises(AssertionError, match="a step lies below the penalty"):
+        check_penalty(Steep(0.3))
 
 
 def test_widths_follow_each_component():

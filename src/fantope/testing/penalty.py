@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from fantope.penalties import Entrywise, Penalty
+from fantope.penalties import Concave, Entrywise, Penalty
 from fantope.testing.expect import expect, expect_close
 from fantope.typing import Array
 
 
-def check_penalty(penalty: Penalty, p: int = 12, random_state: int = 0) -> None:
+def check_penalty(penalty: Penalty | Concave, p: int = 12, random_state: int = 0) -> None:
     """Check a penalty on ``p`` variables.
 
     The value is a norm, or like one; the prox is one (its residual is a subgradient, by which the value is attained);
     ``clip`` ends in the dual set, on which ⟨U, X⟩ ≤ Ω(X); ``restrict``, ``scaled`` and blocks agree with the whole.
+    Of a folded concave penalty, each step is such a penalty, touches it at the last X, and is nowhere below it.
 
     Parameters
     ----------
-    penalty : Penalty
+    penalty : Penalty or Concave
     p : int
         Number of variables, 4 or more.
     random_state : int
@@ -28,6 +29,9 @@ def check_penalty(penalty: Penalty, p: int = 12, random_state: int = 0) -> None:
     >>> check_penalty(L1(0.5))
     """
     rng = np.random.default_rng(random_state)
+    if isinstance(penalty, Concave):
+        _check_concave(penalty, p, rng)
+        return
     penalty.check(p)
     whole = penalty.restrict(np.arange(p))
     for _ in range(5):
@@ -36,6 +40,21 @@ def check_penalty(penalty: Penalty, p: int = 12, random_state: int = 0) -> None:
         _check_dual_set(whole, A, _symmetric(rng, p))
         _check_prox(whole, _symmetric(rng, p), float(rng.uniform(0.1, 2.0)), rng)
         _check_parts(penalty, whole, A, _symmetric(rng, p), rng)
+
+
+def _check_concave(penalty: Concave, p: int, rng: np.random.Generator) -> None:
+    V = np.linalg.qr(rng.standard_normal((p, 2)))[0]
+    X = V @ V.T
+    widths = penalty.widths(X, np.arange(p), p)
+    step = penalty.step(X, np.arange(p), widths)
+    check_penalty(step, p)
+    above = penalty.value(X, widths) - step.value(X)
+    for size in (1e-3, 0.05, 1.0):
+        other = X + size * _symmetric(rng, p)
+        expect(
+            penalty.value(other, widths) <= above + step.value(other) + 1e-10 * (1.0 + penalty.alpha * p * p),
+            "slope must be that of a concave height: a step lies below the penalty that it touches.",
+        )
 
 
 def _symmetric(rng: np.random.Generator, p: int) -> Array:
