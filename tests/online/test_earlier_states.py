@@ -31,6 +31,24 @@ def test_a_state_from_before_units_goes_on_to_the_bit(algorithm, tmp_path):
     assert np.array_equal(again.components_, learner.components_)
 
 
+def test_a_state_from_before_windows_and_networks_goes_on_to_the_bit(tmp_path):
+    """Version 5 knew neither, nor checks."""
+    Z = np.random.default_rng(0).standard_normal((40, 8))
+    learner = fantope.OnlineSparsePCA(2, alpha=0.1).partial_fit(Z[:25])
+    file = tmp_path / "state"
+    learner.save(file)
+    header, state = read_checkpoint(file, KIND)
+    for new in ("estimator", "watch"):
+        del header[new]
+    for new in ("window", "solve_every"):
+        del header["parameters"][new]
+    write_checkpoint(file, (KIND[0], 5), header, state)
+    again = fantope.load(file)
+    for each in (learner, again):
+        each.partial_fit(Z[25:])
+    assert np.array_equal(again.components_, learner.components_)
+
+
 def test_still_earlier_states_are_refused(tmp_path):
     file = tmp_path / "state"
     fantope.OnlineSparsePCA(1, alpha=0.1).partial_fit(np.eye(3)).save(file)

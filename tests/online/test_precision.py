@@ -67,6 +67,14 @@ def test_a_saved_state_goes_on_to_the_bit(tmp_path):
     assert np.array_equal(again.precision_, whole.precision_) and again.average_regret_ == whole.average_regret_
 
 
+def test_samples_one_by_one_as_mappings():
+    network, whole = (fantope.OnlineSparsePrecision(alpha=0.2, solve_every=20) for _ in range(2))
+    for z in Z[:60]:
+        network.learn_one({f"v{k}": float(x) for k, x in enumerate(z)})
+    assert np.array_equal(network.precision_, whole.partial_fit(Z[:60]).precision_)
+    assert list(network.feature_names_in_) == [f"v{k}" for k in range(12)]
+
+
 def test_merging_and_windows():
     one, two = (fantope.OnlineSparsePrecision(alpha=0.2).partial_fit(part) for part in (Z[:200], Z[200:]))
     S = np.cov(Z.T, bias=True)

@@ -60,6 +60,10 @@ class OnlineEstimator(InService):
         self.learn(rows)
         return self
 
+    def learn_one(self, x: Mapping[str, float]) -> None:
+        """Learn from one sample given as a mapping from feature name to value, as river has them."""
+        self.partial_fit(x)
+
     def begin(self, n_features: int, names: Sequence[str] | None) -> None:
         """Settle the number of features, and their names, before the first sample; for callers that check rows."""
         self._stream = self._new_stream(n_features)

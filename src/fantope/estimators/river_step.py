@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, ClassVar, Self
 
@@ -28,10 +28,6 @@ class RiverStep:
         except ImportError:
             return
         Transformer.register(cls)
-
-    def learn_one(self, x: Mapping[str, float]) -> None:
-        """Learn from one sample."""
-        self.partial_fit(x)  # type: ignore[attr-defined]
 
     def clone(self, new_params: dict[str, Any] | None = None, include_attributes: bool = False) -> Self:
         """Return a copy with the same parameters but for ``new_params``, and what was learnt if it is asked for."""
