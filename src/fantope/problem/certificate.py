@@ -28,7 +28,8 @@ from fantope.problem.bounds import (
     leading_eigenvalue_bounds,
 )
 from fantope.problem.decomposition import component_labels
-from fantope.problem.dual import LiftedDual, PenalisedDual, ReducedDual, StructuredDual
+from fantope.problem.dominance import dominated_bounds
+from fantope.problem.dual import ExtendedDual, LiftedDual, PenalisedDual, ReducedDual, StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
 from fantope.problem.simplex import capped_simplex
@@ -127,13 +128,17 @@ def certify(
     if leading is None:  # the range of X is nearly the leading eigenspace of S − U
         leading = np.zeros((len(X.weights), problem.size))
         leading[:, X.rows] = X.vectors
+    accepted = objective + ACCEPTED * tol * abs(objective)
+    if isinstance(dual, ExtendedDual) and problem.size > DENSE_UP_TO:
+        found = dominated_bounds(problem.S, dual, X, problem.n_components, slack, objective)
+        if found is not None and _sum_of_largest(found, problem.n_components) <= accepted:
+            return Certificate(objective, _sum_of_largest(found, problem.n_components))
     M = dual.slack(problem.S)
 
     def refill(M: Array) -> None:
         dual.slack(problem.S, out=M)
 
     if problem.size > DENSE_UP_TO:
-        accepted = objective + ACCEPTED * tol * abs(objective)
         values = bounds_within(M, problem.n_components, leading, slack, objective, accepted, refill)
         if values is not None:
             return Certificate(objective, _sum_of_largest(values, problem.n_components))
