@@ -9,7 +9,7 @@ import numpy as np
 import fantope
 from fantope.selection import integrated_stability, stability_selection
 
-MODELS = ((100, 200, (12, 6)), (100, 200, (5, 4)), (50, 200, (12, 6)))  # samples, variables, eigenvalues
+MODELS = ((100, 200, (12, 6)), (100, 200, (5, 4)))  # samples, variables, eigenvalues
 TRUE = 35  # variables with a signal in each model
 
 
