@@ -8,6 +8,7 @@ import numpy as np
 
 from fantope.estimators.moments import Moments
 from fantope.penalties import MCP, SCAD, Concave
+from fantope.penalties.concave import start_share
 from fantope.solvers import Solution, alpha_max, solve
 
 CONCAVE: dict[str, type[Concave]] = {"mcp": MCP, "scad": SCAD}
@@ -72,7 +73,7 @@ def default_concave(moments: Moments, n_components: int, penalty: Concave, **opt
     S = moments.covariance
     if penalty.start is None:
         ceiling = CEILING * alpha_max(S, n_components)
-        penalty = penalty.started(min(penalty.scaled(variance * rate).start_alpha(S.size), ceiling))
+        penalty = penalty.started(min(variance * rate * start_share(S.size), ceiling))
     found = solve(S, n_components, penalty.start_alpha(S.size), **options)
     rows = found.support
     X = found.projection[rows][:, rows].toarray()

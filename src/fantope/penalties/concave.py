@@ -22,8 +22,13 @@ from fantope.typing import Array, IntArray
 
 HALF = 0.5  # of the typical leverage: entries from there on are not shrunk. 0.25 kept noise, 1 lost variables.
 START = 0.4  # of alpha, up to FEW variables. A start that is too sparse is never mended; 0.3 to 0.5 are as good.
-FEW, SLOPE = 200, 0.13  # per unit of log p beyond: START, where noise is on more entries, would let it win (p = 20,000)
+FEW, SLOPE = 200, 0.185  # per unit of log p beyond: noise on more entries would win from START (p = 20,000)
 SCAD_A = 3.7  # Fan and Li (2001)
+
+
+def start_share(size: int) -> float:
+    """Return the share of alpha at which to start with ``size`` variables."""
+    return START + SLOPE * max(0.0, float(np.log(size / FEW)))
 
 
 class Concave(ABC):
@@ -74,7 +79,7 @@ class Concave(ABC):
         """Return alpha of the ℓ₁ problem to start from, for ``size`` variables."""
         if self.start is not None:
             return self.start
-        return self.alpha * min(1.0, START + SLOPE * max(0.0, float(np.log(size / FEW))))
+        return self.alpha * min(1.0, start_share(size))
 
     def widths(self, X: Array, rows: IntArray, size: int) -> Array:
         """Return b_i for each variable, of which b_ij = √(b_i b_j) follow; ``X`` is zero but on ``rows``.
