@@ -60,7 +60,10 @@ def test_an_error_in_a_fold_stays_what_it_is(monkeypatch, n_jobs, error):
     assert type(raised.value) is error
 
 
+# A process in the background of a shell ignores Ctrl-C.
 SCRIPT = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import numpy as np, fantope
 X = fantope.simulate(400, 300).Z
 fantope.SparsePCACV(2, alphas=[0.3], cv=2).fit(X[:, :40])

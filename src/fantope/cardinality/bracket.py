@@ -194,7 +194,7 @@ def cardinality_bracket(
     >>> b = fantope.cardinality_bracket(S, 10)
     >>> len(b.support), b.lower <= b.upper, b.gap < 0.02
     (10, True, True)
-    >>> fantope.cardinality_bracket(S, [5, 10, 20]).gap.max() < 0.03
+    >>> bool(fantope.cardinality_bracket(S, [5, 10, 20]).gap.max() < 0.03)
     True
     """
     covariance = check_covariance(S)

@@ -61,7 +61,7 @@ def group_alphas(
     Examples
     --------
     >>> group_alphas([0.9], {"B": 95, "T": 33}, 12_625, "noise")["T"]
-    [0.9482...]
+    [0.9480...]
     """
     if rule != "noise":
         return {name: list(alphas) for name in n_samples}
