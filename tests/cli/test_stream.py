@@ -238,6 +238,18 @@ def test_bad_rows_stop_or_are_skipped(tmp_path, rows, capsys, text, said):
     np.testing.assert_array_equal(fantope.load(ck).components_, reference.components_)
 
 
+def test_a_run_goes_on_from_a_checkpoint_of_another_version_of_fantope(tmp_path, rows, capsys, monkeypatch):
+    source, ck = write_csv(tmp_path / "a.csv", rows[:40]), tmp_path / "ck"
+    command = ["stream", str(source), "--checkpoint", str(ck)]
+    monkeypatch.setattr("fantope.cli._stream_checkpoint.__version__", "0.1.0")
+    assert main([*command, "--quiet"]) == 0
+    monkeypatch.undo()
+    write_csv(source, rows[:60])
+    assert main(command) == 0
+    assert "made by fantope 0.1.0" in " ".join(capsys.readouterr().err.split())
+    assert fantope.load(ck).n_samples_seen_ == 60
+
+
 def test_other_parameters_columns_versions_and_inputs_are_refused(tmp_path, rows, capsys):
     source, ck = write_csv(tmp_path / "a.csv", rows[:60]), tmp_path / "ck"
     base = ["stream", str(source), "--checkpoint", str(ck), "--quiet"]
