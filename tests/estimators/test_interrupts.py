@@ -50,7 +50,7 @@ def test_an_error_in_a_fold_stays_what_it_is(monkeypatch, n_jobs, error):
     def fails(*arguments):
         nonlocal count
         count += 1
-        if count == 2:
+        if count >= 2:  # more than once: a thread of the test before may still be at work
             raise error("alpha must be larger")
         return decompose(*arguments)
 
