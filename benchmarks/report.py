@@ -10,7 +10,8 @@ BUSY = 0.05  # share of the processor that others may take before a section says
 INTRODUCTION = """# Benchmarks
 
 Written by `make bench` (`python -m benchmarks`); do not edit. Every number on this page comes from that command. Raw
-figures are in `benchmarks/results/`.
+figures are in `benchmarks/results/`. Estimation error against time is on [the page that reproduces the
+paper](reproduce.md).
 
 """
 

@@ -5,6 +5,7 @@ import pytest
 from fantope.cli import main
 from fantope.paper.command import NAMES
 from fantope.paper.plan import EXPERIMENTS, FULL, PAPER, QUICK
+from fantope.paper.reproduction import expected_minutes
 
 
 def test_every_experiment_has_a_name_and_a_plan():
@@ -18,6 +19,14 @@ def test_every_experiment_has_a_name_and_a_plan():
     assert [(c.n, c.p) for c in FULL["batch"]][4:] == [(800, 3200), (1600, 6400)]
     assert [(c.p, c.T) for c in PAPER["regret"]] == [(400, 100)] * 10
     assert [(c.p, c.T1, c.T2) for c in PAPER["online"]] == [(200, 1000, 200)] * 10
+
+
+def test_everything_is_expected_to_take_less_than_four_hours(tmp_path, capsys):
+    runs, minutes = expected_minutes(NAMES, tmp_path, "full")
+    assert runs == sum(map(len, FULL.values())) and 60 < minutes < 240
+    for left in (1, 0):
+        assert main(["reproduce", "setting", "-o", str(tmp_path / "out")]) == 0
+        assert f"{left} runs to do, about {left} minutes" in capsys.readouterr().out
 
 
 @pytest.mark.slow

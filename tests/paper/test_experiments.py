@@ -17,7 +17,7 @@ from fantope.paper.chapters import online as online_chapter
 from fantope.paper.chapters import regret as regret_chapter
 from fantope.paper.chapters import setting as setting_chapter
 from fantope.paper.chapters.base import Picture, Table, Verdict
-from fantope.paper.experiments import regret as regret_experiment
+from fantope.paper.experiments import batch as batch_experiment
 from fantope.paper.experiments.batch import Batch
 from fantope.paper.experiments.beyond import Beyond
 from fantope.paper.experiments.bounds import Bounds
@@ -107,21 +107,32 @@ def test_setting_claims_can_fail(runs):
 
 
 def curve(times, errors):
-    return {"time": times, "error": errors, "distance": errors}
+    return {"time": times, "error": errors, "distance": errors, "other": []}
 
 
 @pytest.mark.slow
 def test_batch_claims_follow_the_curves(runs):
     run = runs["batch"][0]
-    good, bad = curve([0, 1, 2, 3], [2, 1.1, 1.01, 1.0]), curve([0, 1, 2, 3], [2, 1.5, 1.9, 1.4])
+    good, bad = curve([0, 1, 2, 3], [2, 1.1, 1.01, 1.0]), curve([0, 3, 6, 9], [2, 1.5, 1.9, 1.4])
     run.result["error_of_optimum"] = 1.0
     for first, second, verdict in ((good, bad, Verdict.HOLDS), (bad, good, Verdict.FAILS)):
         run.result["curves"].update({"GradFPS": first, "ADMM-FPS": second})
-        run.result["monotone"].update(
-            {"GradFPS": {"share": 0.01 if first is good else 0.5}, "ADMM-FPS": {"share": 0.3}}
-        )
-        run.result["per_iteration"] = {"GradFPS": 1.0, "ADMM-FPS": 5.0 if first is good else 0.5}
+        run.result["first_errors"] = {"GradFPS": [first["error"][1]], "ADMM-FPS": [second["error"][1]]}
         assert verdicts(batch_chapter.chapter([run])) == [verdict] * 5
+
+
+def test_arrival_is_for_good():
+    assert batch_chapter.arrival(curve([], [2, 1, 1.2, 1.05, 1]), 1.0, 0.1) == 3
+    assert batch_chapter.arrival(curve([], [1, 1.05]), 1.0, 0.1) == 0
+    assert batch_chapter.arrival(curve([], [1, 2]), 1.0, 0.1) is None
+    assert batch_chapter.upward(curve([], [9, 3, 1, 2])) == 1 / 3
+
+
+@pytest.mark.slow
+def test_a_curve_ends_with_its_budget():
+    config = Batch(30, 60, pilot=1, iterations=50, seconds=1e-9, step_sizes=(0.1,))
+    curves = batch_experiment.run(config, lambda fraction, text: None)["curves"]
+    assert [len(curves[name]["time"]) for name in list(curves)[:3]] == [2, 2, 2]
 
 
 @pytest.mark.slow
@@ -262,13 +273,3 @@ def test_application_claims_come_from_the_stored_analysis():
 def test_configs_name_their_runs():
     assert replace(Regret(), seed=4).label == "p400-T100-seed4"
     assert Beyond("recovery", 50, 60, (8.0, 5.0)).label == "recovery-n50-p60-s8-seed0"
-
-
-@pytest.mark.slow
-def test_regret_is_the_same_in_processes_side_by_side(monkeypatch):
-    config = Regret(p=40, T=6, loosen=100.0)
-    alone = regret_experiment.run(config, lambda fraction, text: None)
-    monkeypatch.setattr(regret_experiment, "SIDE_BY_SIDE_FROM", 0)
-    monkeypatch.setattr(regret_experiment, "_follow", None)  # nothing is computed in this process
-    together = regret_experiment.run(config, lambda fraction, text: None)
-    assert together["regret"] == alone["regret"] and together["unmet"] == alone["unmet"]

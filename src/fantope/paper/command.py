@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ NAMES = ("setting", "batch", "regret", "online", "bounds", "intersection", "appl
     help="Folder for results, figures and the page. Runs that it has already are not done again.",
 )  # fmt: skip
 @click.option("--quick", is_flag=True, help="Small sizes, about a minute in all, to see that everything works.")
-@click.option("--full", is_flag=True, help="Also the two largest sizes of figure 2, which take hours.")
+@click.option("--full", is_flag=True, help="Also the two largest sizes of figure 2: about two hours more.")
 @click.option(
     "--data", type=click.Path(path_type=Path, file_okay=False), envvar="FANTOPE_DATA", show_envvar=True,
     help="Folder with the gene expression of `application`.",
@@ -45,6 +46,7 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, data: Path | None, 
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other; give one of them.")
     talk = Talk(quiet=quiet, json=as_json)
+    from fantope.paper.reproduction import expected_minutes
     from fantope.paper.reproduction import reproduce as run
 
     if data is not None:
@@ -54,6 +56,9 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, data: Path | None, 
     try:
         command = f"{COMMAND} all{' --quick' * quick}{' --full' * full} -o OUT"
         names = NAMES if what == "all" else (what,)
+        if not quick:
+            runs, minutes = expected_minutes(names, out, scale)
+            talk.say(f"{runs} runs to do, about {math.ceil(minutes)} minutes on an idle core.")
         done = run(names, out, scale=scale, progress=talk.progress, command=command)
     except KeyboardInterrupt:
         complain(f"interrupted; finished runs are kept in {out}, the same command goes on.")

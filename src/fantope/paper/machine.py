@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from numba import get_num_threads
-from threadpoolctl import threadpool_info
+from numba import get_num_threads, set_num_threads
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from fantope import __version__
 
@@ -42,6 +44,19 @@ def _processor() -> str:
         key, _, value = line.partition(":")
         fields[key.strip()] = value.strip()
     return f"{fields.get('model name', 'unknown')} (family {fields.get('cpu family', '?')})"
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run BLAS and compiled kernels on the calling thread: processor time is then what an idle machine would take."""
+    before = get_num_threads()
+    set_num_threads(1)
+    try:
+        # Looked up afresh, for a library that was loaded since must be limited as well.
+        with threadpool_limits(1, "blas"):
+            yield
+    finally:
+        set_num_threads(before)
 
 
 class Background:

@@ -12,9 +12,9 @@ from fantope.atomic import write_whole
 from fantope.paper.base import Report
 from fantope.paper.chapters.base import Chapter, Claim
 from fantope.paper.page import IMAGES, html_page, markdown, write_pictures
-from fantope.paper.plan import EXPERIMENTS, FOLDERS, PLANS, Plan, Scale
+from fantope.paper.plan import EXPERIMENTS, FOLDERS, PLANS, Plan, Scale, expected_seconds
 from fantope.paper.runner import Outcome, collect, run_all
-from fantope.paper.store import Stored
+from fantope.paper.store import Store, Stored
 
 TITLE = "The paper, reproduced"
 BUSY = 0.05  # share of the processor that others may take before the page says so
@@ -55,6 +55,13 @@ def reproduce(
         # Also of an interrupted run: what is finished can be looked at.
         done.claims = write_page(out, scale, configs, done.outcomes, command)
     return done
+
+
+def expected_minutes(experiments: Iterable[str], out: Path, scale: Scale) -> tuple[int, float]:
+    """Return how many runs are not stored in ``out`` yet, and about how long they take on an idle core."""
+    folder, plan = out / "results" / FOLDERS[scale], PLANS[scale]
+    left = [(name, config) for name in experiments for config in plan[name] if Store(folder, name).read(config) is None]
+    return len(left), sum(expected_seconds(name, config) for name, config in left) / 60
 
 
 def write_page(out: Path, scale: Scale, plan: Plan, outcomes: dict[str, Outcome], command: str) -> list[Claim]:
@@ -103,19 +110,13 @@ def _machine(used: Mapping[str, Sequence[Stored]]) -> str:
     first = every[0].machine
     versions = ", ".join(f"{name} {version}" for name, version in first["versions"].items())
     text = (
-        f"{first['processor']}, {first['cores']} cores, {first['system']}, {first['blas_threads']} BLAS and "
-        f"{first['numba_threads']} numba threads; Python {first['python']}, {versions}, "
-        f"{first['blas']}. All runs together took {sum(run.seconds for run in every) / 60:.1f} minutes."
+        f"{first['processor']}, {first['system']}, one BLAS and one numba thread; Python {first['python']}, "
+        f"{versions}, {first['blas']}. All runs together took {sum(run.seconds for run in every) / 60:.0f} minutes. "
+        "Times, here and below, are those of the processor, not of the clock on the wall."
     )
     if any(run.machine != first for run in every):
         text += " Some runs were made on another machine or with other versions."
-    shares = {
-        name: max((run.background for run in runs if run.background is not None and run.seconds > 1.0), default=0.0)
-        for name, runs in used.items()
-    }
-    if max(shares.values()) > BUSY:
-        busy = ", ".join(f"{name} {100 * share:.0f} %" for name, share in shares.items() if share > BUSY)
-        text += (
-            f" Other programs took up to this share of the processor in some runs, whose times are too long: {busy}."
-        )
+    busy = max((run.background or 0.0 for run in every if run.seconds > 1.0), default=0.0)
+    if busy > BUSY:
+        text += f" Other programs took up to {100 * busy:.0f} % of the cores, which makes times somewhat longer."
     return text

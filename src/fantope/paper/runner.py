@@ -9,11 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from fantope.paper.base import Config, Report, Skipped
 from fantope.paper.experiments.common import plain
-from fantope.paper.machine import Background
+from fantope.paper.machine import Background, one_thread
 from fantope.paper.store import Store, Stored
 
 
@@ -49,11 +47,9 @@ def run_all(experiment: str, configs: Sequence[Config], folder: Path, report: Re
                 report((k + min(max(fraction, 0.0), 1.0)) / len(configs), f"{label}, {text}" if text else label)
 
             within(0.0, "")
-            background, began = Background(), time.perf_counter()
+            background, began = Background(), time.process_time()
             try:
-                # Small matrices everywhere: more threads only wait for each other. Solvers give large factorisations
-                # theirs back. Looked up afresh, for a library that was loaded since must be limited as well.
-                with threadpool_limits(1, "blas"):
+                with one_thread():
                     result = plain(run(config, within))
             except Skipped as reason:
                 outcome.skipped[label] = str(reason)
@@ -61,7 +57,7 @@ def run_all(experiment: str, configs: Sequence[Config], folder: Path, report: Re
             except Exception as error:
                 outcome.failed[label] = f"{type(error).__name__}: {' '.join(str(error).split())}"
                 continue
-            store.write(config, result, time.perf_counter() - began, background.share())
+            store.write(config, result, time.process_time() - began, background.share())
             outcome.computed += 1
             found = store.read(config)
             assert found is not None

@@ -22,7 +22,7 @@ class Stored:
     label: str
     config: dict[str, Any]  # the experiment's parameters, seeds included
     result: dict[str, Any]
-    seconds: float
+    seconds: float  # of processor time
     background: float | None  # share of the processor that other programs took meanwhile
     machine: dict[str, Any]
 

@@ -146,6 +146,11 @@ def duration(value: float) -> str:
     return f"{1000 * value:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 
+def tolerance(loosen: float) -> str:
+    """Return to what Online-P's subproblems were solved."""
+    return "the theorem's tolerance" if loosen == 1 else f"{loosen:g} times the theorem's tolerance"
+
+
 def several(values: Sequence[float], digits: int = 3) -> str:
     """Return numbers separated by commas."""
     return ", ".join(number(value, digits) for value in values)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, duration, judge, number
+from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, duration, judge, number, tolerance
 from fantope.paper.figures import plot_online_errors
 from fantope.paper.store import Stored
 
@@ -63,7 +63,7 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
         [
             f"p = {config['p']}, {len(runs)} runs; Online-T sees {T1} samples, Online-P {T2}. λ = 0.5√(log p/T₂). The "
             "error is that of each algorithm's answer: the running mean for Online-T, X_t for Online-P, whose "
-            f"subproblems are solved to {config['loosen']:g} times the theorem's tolerance. Only updates are timed.",
+            f"subproblems are solved to {tolerance(config['loosen'])}. Only updates are timed.",
             Picture(
                 "online", "The paper's figure 4: error against (a) samples and (b) time.", plot_online_errors(shown)
             ),

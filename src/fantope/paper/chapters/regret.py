@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, duration, judge, number
+from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, duration, judge, number, tolerance
 from fantope.paper.figures import plot_regret
 from fantope.paper.store import Stored
 
@@ -51,17 +51,12 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
             ),
         ),
     ]
-    tolerance = (
-        "the theorem's tolerance"
-        if config["loosen"] == 1
-        else f"{config['loosen']:g} times the theorem's tolerance (ε_t is {config['loosen'] ** 0.5:.3g} times as large)"
-    )
     return Chapter(
         "Regret (figure 3)",
         [
             f"Cumulative and average regret against the true Π; p = {config['p']}, T = {T}, {len(runs)} runs, λ = "
-            f"0.5√(log p/T). Subproblems of Online-P are solved to {tolerance}, certified; {unmet} of "
-            f"{len(runs) * (T + 1)} missed it. FTL solves each batch problem to a relative gap of 1e-3.",
+            f"0.5√(log p/T). Subproblems of Online-P are solved to {tolerance(config['loosen'])}, certified; {unmet} "
+            f"of {len(runs) * (T + 1)} missed it. FTL solves each batch problem to a relative gap of 1e-3.",
             Picture("regret", "The paper's figure 3: (a) cumulative, (b) average regret.", plot_regret(curves)),
             Table(["method", "regret at the end", "range", "average regret", "time per sample"], rows),
         ],

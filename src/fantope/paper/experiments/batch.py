@@ -1,20 +1,24 @@
-"""Figure 2: estimation error against time for GradFPS and ADMM-FPS as published, GradFPS's limit, and the default."""
+"""Figure 2: estimation error against time for GradFPS and ADMM-FPS as published, GradFPS's limit, and the default.
+
+Times are those of the processor on one thread, so that other programs hardly matter.
+"""
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 
-from fantope.eigen import all_blas_threads, one_blas_thread
+from fantope.eigen import one_blas_thread
 from fantope.kernels.elementwise import soft_threshold
 from fantope.paper.base import Config, Report
-from fantope.paper.experiments.common import Draw, distance, draw, few, plain, warm_up
+from fantope.paper.experiments.common import Draw, distance, draw, warm_up
 from fantope.penalties import L1
 from fantope.problem.problem import Problem
 from fantope.solvers import ActiveSet, Admm, GradFps
@@ -24,6 +28,7 @@ from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
 STEP_SIZES = tuple(round(0.01 * k, 2) for k in range(1, 11))  # the paper's ten
+PILOT_UP_TO = 800  # variables; ten pilots of larger panels would take hours
 MU = 100.0  # the published one
 PUBLISHED, LIMIT, ADMM = "GradFPS", "GradFPS, μ → ∞", "ADMM-FPS"
 
@@ -36,70 +41,81 @@ class Batch(Config):
     n: int
     p: int
     pilot: int = 30  # iterations by which a step size is judged: the one nearest to the certified optimum is the best
-    iterations: int = 150  # that are drawn
+    iterations: int = 150  # that are drawn …
+    seconds: float = 600.0  # … if a method does not take longer than this
     step_sizes: tuple[float, ...] = STEP_SIZES
     seed: int = 0
-    repeats: int = 2  # of the iterations that are drawn; each counts with its shortest time, without one-off costs
 
 
 @dataclass
 class Curve:
     """What each iterate of a method is worth, and when it was there."""
 
-    truth: Array
-    target: Array
     time: list[float] = field(default_factory=list)
     error: list[float] = field(default_factory=list)
     distance: list[float] = field(default_factory=list)
     other: list[float] = field(default_factory=list)
 
-    def add(self, spent: float, X: Array, other: Array | None = None) -> None:
+
+@dataclass(frozen=True)
+class Panel:
+    """What the methods of a panel start from and are judged by."""
+
+    given: Draw
+    start: Array  # X₀ = V₂V₂ᵀ
+    optimum: Array
+    gap: float
+    truth: Array
+
+    @classmethod
+    def of(cls, config: Batch) -> Panel:
+        """Draw the samples and solve to a relative gap of 1e-5."""
+        given = draw(config.n, config.p, config.seed)
+        optimum = solve_to_the_end(given.S, given.d, given.alpha, tol=1e-5)
+        V = scipy.linalg.eigh(given.S, subset_by_index=(config.p - given.d, config.p - 1))[1]
+        return cls(given, V @ V.T, optimum.projection.toarray(), optimum.verify(given.S).gap, given.sim.projection)
+
+    def judge(self, curve: Curve, spent: float, X: Array, other: Array | None = None) -> None:
         """Judge an iterate by the truth and by the optimum, and the method's other iterate by the truth."""
-        self.time.append(spent)
-        self.error.append(distance(X, self.truth))
-        self.distance.append(distance(X, self.target))
+        curve.time.append(spent)
+        curve.error.append(distance(X, self.truth))
+        curve.distance.append(distance(X, self.optimum))
         if other is not None:
-            self.other.append(distance(other, self.truth))
+            curve.other.append(distance(other, self.truth))
 
 
 def run(config: Batch, report: Report) -> dict[str, Any]:
     """Run three methods from V₂V₂ᵀ with the best of the step sizes, and the default solver from its own start."""
     warm_up(config.p)
-    given = draw(config.n, config.p, config.seed)
-    report(0.0, "certified optimum")
-    optimum = solve_to_the_end(given.S, given.d, given.alpha, tol=1e-5)
-    target = optimum.projection.toarray()
-    began = time.perf_counter()
+    report(0.0, "step sizes")
+    scale = min(1.0, PILOT_UP_TO / config.p)
+    n, p = round(scale * config.n), round(scale * config.p)
+    pilots = _pilots(Batch(n, p, config.pilot, step_sizes=config.step_sizes, seed=config.seed))
+    steps = {name: min(found, key=lambda size: found[size][1]) for name, found in pilots.items()}
+    report(0.3, "certified optimum")
+    panel = Panel.of(config)
+    given = panel.given
+    began = time.process_time()
     sol = solve_to_the_end(given.S, given.d, given.alpha, tol=1e-4)
-    certified = time.perf_counter() - began
-    V = scipy.linalg.eigh(given.S, subset_by_index=(config.p - given.d, config.p - 1))[1]
-    X0 = V @ V.T
+    certified = time.process_time() - began
     curves: dict[str, Curve] = {}
-    steps: dict[str, float] = {}
-    work = len(METHODS) * (len(config.step_sizes) * config.pilot + config.iterations)
-    done = 0
-    for name, make in METHODS.items():
-        pilots = {}
-        for size in config.step_sizes:
-            report(done / work, f"{name}, step size {size:g}")
-            pilots[size] = _drive(make(size), given, X0, target, config.pilot).distance[-1]
-            done += config.pilot
-        steps[name] = min(pilots, key=lambda size: pilots[size])
-        report(done / work, f"{name}, the curve")
-        curves[name] = _drive(make(steps[name]), given, X0, target, config.iterations, config.repeats)
-        done += config.iterations
-    curves["auto"] = _drive_auto(given, target)
+    for k, (name, make) in enumerate(METHODS.items()):
+
+        def tell(done: int, name: str = name, k: int = k) -> None:
+            report(0.4 + 0.2 * (k + done / config.iterations), f"{name}, iteration {done}")
+
+        curves[name] = _drive(make(steps[name]), panel, config.iterations, config.seconds, tell)
+    curves["auto"] = _drive_auto(panel)
     return {
         "n": config.n,
         "p": config.p,
-        "error_of_optimum": distance(target, given.sim.projection),
-        "gap_of_optimum": optimum.verify(given.S).gap,
-        "certified_time": plain(certified, 4),
-        "certified_error": distance(sol.projection.toarray(), given.sim.projection),
+        "error_of_optimum": distance(panel.optimum, panel.truth),
+        "gap_of_optimum": panel.gap,
+        "certified_time": certified,
+        "certified_error": distance(sol.projection.toarray(), panel.truth),
         "step_sizes": steps,
-        "monotone": {name: _monotone(curve) for name, curve in curves.items()},
-        "per_iteration": {name: plain(curves[name].time[-1] / config.iterations, 4) for name in METHODS},
-        "curves": {name: _thinned(curve) for name, curve in curves.items()},
+        "first_errors": {name: [error for error, _ in found.values()] for name, found in pilots.items()},
+        "curves": {name: asdict(curve) for name, curve in curves.items()},
     }
 
 
@@ -116,38 +132,44 @@ def _admm(step_size: float) -> Admm:
 METHODS: dict[str, Callable[[float], GradFps | Admm]] = {PUBLISHED: _published, LIMIT: GradFps, ADMM: _admm}
 
 
-def _drive(solver: GradFps | Admm, given: Draw, X0: Array, target: Array, iterations: int, repeats: int = 1) -> Curve:
-    """Run a splitting method from X0 and judge both iterates of each step.
+@cache
+def _pilots(config: Batch) -> dict[str, dict[float, tuple[float, float]]]:
+    """Return, by method and step size, the error after one iteration and the distance from the optimum at the end."""
+    panel = Panel.of(config)
+    found: dict[str, dict[float, tuple[float, float]]] = {}
+    for name, make in METHODS.items():
+        curves = {size: _drive(make(size), panel, config.pilot) for size in config.step_sizes}
+        found[name] = {size: (curve.error[1], curve.distance[-1]) for size, curve in curves.items()}
+    return found
+
+
+def _drive(
+    solver: GradFps | Admm,
+    panel: Panel,
+    iterations: int,
+    seconds: float = math.inf,
+    tell: Callable[[int], None] = lambda done: None,
+) -> Curve:
+    """Run a splitting method from X₀ and judge both iterates of each step; only the iterations are timed.
 
     The first is the sparse one, prox_{αf₁}(2X − Z₁) of GradFPS and Y of ADMM; the other X_k of GradFPS and the
-    projection of ADMM. Only the iterations are timed.
+    projection of ADMM.
     """
-    curve = Curve(given.sim.projection, target)
-    curve.add(0.0, X0, X0)
-    times = [_times(solver, given, X0, iterations, curve)]
-    times += [_times(solver, given, X0, iterations, None) for _ in range(repeats - 1)]
-    curve.time[1:] = np.cumsum(np.min(times, axis=0)).tolist()
-    return curve
-
-
-def _times(solver: GradFps | Admm, given: Draw, X0: Array, iterations: int, curve: Curve | None) -> list[float]:
-    """Return the time of each iteration, and judge the iterates if there is a curve to add them to.
-
-    Large full eigendecompositions get all BLAS threads, which suits them; thin blocks get one, which suits those.
-    """
-    problem = Problem(given.S, given.d, L1(given.alpha))
-    spent = []
-    with one_blas_thread(), all_blas_threads(problem.size) if isinstance(solver, Admm) else nullcontext():
-        # Without a dual guess of its own ADMM would start from clip(S); the paper's start is X₀ and a zero multiplier.
-        start = Start(rows=np.arange(problem.size), X=X0, U=np.zeros_like(X0))
+    curve, X0 = Curve(), panel.start
+    panel.judge(curve, 0.0, X0, X0)
+    problem = Problem(panel.given.S, panel.given.d, L1(panel.given.alpha))
+    # Without a dual guess of its own ADMM would start from clip(S); the paper's start is X₀ and a zero multiplier.
+    start = Start(rows=np.arange(problem.size), X=X0, U=np.zeros_like(X0))
+    with one_blas_thread():
         state: Any = solver.init(problem, start, 1e-12)
-        for _ in range(iterations):
-            began = time.perf_counter()
+        solver.step(problem, state, 1)  # not timed: it has one-off costs, of memory above all
+        state = solver.init(problem, start, 1e-12)
+        while len(curve.time) <= iterations and curve.time[-1] < seconds:
+            tell(len(curve.time) - 1)
+            began = time.process_time()
             solver.step(problem, state, 1)
-            spent.append(time.perf_counter() - began)
-            if curve is not None:
-                curve.add(0.0, *_iterates(problem, state))
-    return spent
+            panel.judge(curve, curve.time[-1] + time.process_time() - began, *_iterates(problem, state))
+    return curve
 
 
 def _iterates(problem: Problem, state: Any) -> tuple[Array, Array]:
@@ -161,40 +183,20 @@ def _iterates(problem: Problem, state: Any) -> tuple[Array, Array]:
     return sparse, X
 
 
-def _drive_auto(given: Draw, target: Array) -> Curve:
+def _drive_auto(panel: Panel) -> Curve:
     """Run the default solver to 1e-4; one point for each of its rounds, the last one with its certificate."""
-    curve = Curve(given.sim.projection, target)
-    problem = Problem(given.S, given.d, L1(given.alpha))
+    curve = Curve()
+    problem = Problem(panel.given.S, panel.given.d, L1(panel.given.alpha))
     solver = ActiveSet()
     with one_blas_thread():
-        began = time.perf_counter()
+        began = time.process_time()
         state = solver.init(problem, None, 1e-4)
-        spent = time.perf_counter() - began
+        spent = time.process_time() - began
         while True:
-            began = time.perf_counter()
+            began = time.process_time()
             solver.step(problem, state, solver.max_iter)
-            spent += time.perf_counter() - began
+            spent += time.process_time() - began
             assert state.X is not None
-            curve.add(spent, state.X.matrix(problem.size).toarray())
+            panel.judge(curve, spent, state.X.matrix(problem.size).toarray())
             if state.pending:
                 return curve
-
-
-def _monotone(curve: Curve) -> dict[str, float]:
-    """Return how much of the error's movement is upwards.
-
-    The first iteration is left out: it goes from the common start to wherever the method's first map puts it.
-    """
-    steps = np.diff(curve.error[1:])
-    moved = float(np.abs(steps).sum())
-    return {"share": float(steps[steps > 0.0].sum()) / moved if moved > 0.0 else 0.0}
-
-
-def _thinned(curve: Curve) -> dict[str, list[float]]:
-    kept = few(len(curve.time))
-    return {
-        "time": plain([curve.time[k] for k in kept], 4),
-        "error": [curve.error[k] for k in kept],
-        "distance": [curve.distance[k] for k in kept],
-        "other": [curve.other[k] for k in kept if curve.other],
-    }

@@ -47,9 +47,9 @@ def _follow(name: str, learner: OnlineT | OnlineP, Z: Array, truth: Array, repor
     spent, seconds, answers = 0.0, [], []
     for t, z in enumerate(Z):
         report((t / len(Z) + (name == "Online-P")) / 2, f"{name}, sample {t} of {len(Z)}")
-        began = time.perf_counter()
+        began = time.process_time()
         learner.update_many(z[None])
-        spent += time.perf_counter() - began
+        spent += time.process_time() - began
         seconds.append(spent)
         X = learner.average_iterate() if isinstance(learner, OnlineT) else learner.iterate()
         answers.append(distance(X, truth))
