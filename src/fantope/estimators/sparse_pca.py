@@ -18,6 +18,7 @@ from fantope.estimators.penalty import CONCAVE, default_alpha, default_concave
 from fantope.estimators.show import ShownWhenFitted
 from fantope.penalties import Concave, Penalty
 from fantope.selection.dimension import select_n_components
+from fantope.selection.shrinkage import shrink_loadings
 from fantope.solvers import Solution, Status, solve
 from fantope.solvers.solve import SOLVERS
 from fantope.solvers.validation import check_covariance, check_n_components
@@ -47,6 +48,10 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         ``solution_``; its default alpha is √(1.44·σ²q·log n_features / n_samples), σ² the median variance and q what
         a typical variable shares with its component); or a penalty of :mod:`fantope.penalties`, and ``alpha``, if
         given, takes the place of its own.
+    refit : bool or "auto", default="auto"
+        Whether ``components_`` are estimated anew on the variables of the solution, each loading shrunk by as much as
+        its noise warrants (:func:`fantope.selection.shrink_loadings`). "auto" does so for a folded concave penalty if
+        the number of samples is known; else, and with False, ``components_`` are those of ``solution_``.
     kind : {"covariance", "correlation", "precomputed"}, default="covariance"
         What S is. "covariance" centres the variables; "correlation" also divides them by their standard deviation;
         with "precomputed" ``fit`` takes S itself, an array of shape (n_features, n_features) or an operator made by
@@ -65,7 +70,8 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
     ----------
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal rows by descending explained variance. They are exactly zero off the support; the entry of largest
-        magnitude in each row is positive.
+        magnitude in each row is positive. Those that the certificate speaks of are ``solution_.components``; the same
+        unless they were estimated anew (``refit``).
     explained_variance_ : ndarray of shape (n_components,)
         vᵀSv of each component: the variance of each column of ``transform(X)``, divided by n_samples.
         scikit-learn's PCA divides by n_samples − 1; multiply by n_samples / (n_samples − 1) to compare.
@@ -126,6 +132,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         "n_components": [COUNT, one_of("auto")],
         "alpha": [NOT_NEGATIVE, Penalty, Concave, None],
         "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
+        "refit": ["boolean", one_of("auto")],
         "kind": [one_of("covariance", "correlation", "precomputed")],
         "solver": [one_of(*SOLVERS), with_methods("init", "step", "candidate")],
         "tol": [POSITIVE],
@@ -139,6 +146,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         *,
         alpha: float | Penalty | Concave | None = None,
         penalty: Any = "l1",
+        refit: bool | Literal["auto"] = "auto",
         kind: str = "covariance",
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -148,6 +156,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.n_components = n_components
         self.alpha = alpha
         self.penalty = penalty
+        self.refit = refit
         self.kind = kind
         self.solver = solver
         self.tol = tol
@@ -341,19 +350,28 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _store(self, moments: Moments, solution: Solution) -> None:
         total = float(moments.covariance.diagonal().sum())
         self.solution_ = solution
-        self.components_ = solution.components
-        self.explained_variance_ = solution.explained_variance
+        self.components_, self.explained_variance_ = self._loadings(moments, solution)
         # A precomputed S may be indefinite: without a positive trace there is no variance to share.
-        self.explained_variance_ratio_ = solution.explained_variance / (total if total > 0.0 else np.inf)
+        self.explained_variance_ratio_ = self.explained_variance_ / (total if total > 0.0 else np.inf)
         self.mean_ = moments.mean
         self.scale_ = moments.scale
         self.n_components_ = solution.n_components
         self.n_samples_seen_ = self.n_samples_ = moments.n_samples
         self.n_iter_ = solution.n_iter
         self.projection_ = solution.projection
-        self.support_ = solution.support
+        self.support_ = np.flatnonzero((self.components_ != 0.0).any(axis=0))
         self.alpha_ = solution.alpha
         self.gap_ = solution.gap
+
+    def _loadings(self, moments: Moments, solution: Solution) -> tuple[Array, Array]:
+        """Return the components and the variance of each, refitted if that was asked for."""
+        n, rows = moments.n_samples, solution.support
+        if self.refit is True and n is None:
+            raise ValueError("refit=True needs the number of samples, which a matrix S does not hold; pass the data.")
+        if not self.refit or n is None or (self.refit == "auto" and not solution.steps):
+            return solution.components, solution.explained_variance
+        V = shrink_loadings(moments.covariance, solution.components, n)
+        return V, np.einsum("ij,jk,ik->i", V[:, rows], moments.covariance.block(rows, rows), V[:, rows])
 
     @property
     def _n_features_out(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import scipy.sparse
@@ -22,6 +22,7 @@ from fantope.penalties import Concave, Penalty
 from fantope.penalties.l1 import as_shape
 from fantope.problem.decomposition import largest_alpha
 from fantope.selection.cross_validation import CrossValidation, choose, fold_scores
+from fantope.selection.shrinkage import shrink_loadings
 from fantope.typing import Array, IntArray
 
 N_ALPHAS = 20
@@ -56,6 +57,8 @@ class SparsePCACV(SparsePCA):
         Components explain nearly as much of new data over a wide range of penalties, and the rule takes the
         sparse end of it. For a folded concave penalty, whose curve has a maximum, the error is that of the difference
         from the best.
+    refit : bool or "auto", default="auto"
+        As for :class:`SparsePCA`; in the folds too.
     n_jobs : int, default=None
         Folds that are computed at the same time, as in scikit-learn.
     kind : {"covariance", "correlation"}, default="covariance"
@@ -94,6 +97,7 @@ class SparsePCACV(SparsePCA):
         "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
         "cv": ["cv_object"],
         "rule": [one_of("1se", "best")],
+        "refit": ["boolean", one_of("auto")],
         "n_jobs": [Integral, None],
         "kind": [one_of("covariance", "correlation")],
         "tol": [POSITIVE],
@@ -107,6 +111,7 @@ class SparsePCACV(SparsePCA):
         penalty: Any = "l1",
         cv: Any = 5,
         rule: str = "1se",
+        refit: bool | Literal["auto"] = "auto",
         n_jobs: int | None = None,
         kind: str = "covariance",
         tol: float = 1e-4,
@@ -116,6 +121,7 @@ class SparsePCACV(SparsePCA):
         self.penalty = penalty
         self.cv = cv
         self.rule = rule
+        self.refit = refit
         self.n_jobs = n_jobs
         self.kind = kind
         self.tol = tol
@@ -144,15 +150,16 @@ class SparsePCACV(SparsePCA):
         require(len(folds) >= 2, "cv", "give at least two folds", f"{len(folds)}: one score has no standard error")
         penalty, alphas = self._grid(values, d)
         tol = max(self.tol, CONCAVE_TOL if isinstance(penalty, Concave) else FOLD_TOL)
+        refit = isinstance(penalty, Concave) if self.refit == "auto" else self.refit
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, tol)
+            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, tol, refit)
             for train, test in folds
         )
         scores, sizes = (np.column_stack(columns) for columns in zip(*found, strict=True))
         rule: Any = self.rule
         paired = isinstance(penalty, Concave)
         chosen = CrossValidation(alphas, scores, sizes, choose(scores, rule, paired=paired), rule)
-        final = SparsePCA(n_components=d, alpha=chosen.alpha, penalty=penalty, kind=self.kind, tol=self.tol).fit(X)
+        final = SparsePCA(d, alpha=chosen.alpha, penalty=penalty, refit=self.refit, kind=self.kind, tol=self.tol).fit(X)
         for name, value in vars(final).items():
             if name.endswith("_"):
                 setattr(self, name, value)
@@ -188,6 +195,7 @@ def _fold(
     penalty: Penalty | Concave,
     alphas: Array,
     tol: float,
+    refit: bool,
 ) -> tuple[Array, IntArray]:
     """Return the scores and sizes of one fold."""
     learn, check = X[train], X[test]
@@ -204,6 +212,7 @@ def _fold(
     total = float((variance + (mean - moments.mean) ** 2).sum())
 
     def explained(V: Array) -> float:
+        V = shrink_loadings(moments.covariance, V, len(train)) if refit else V
         scores = np.asarray(check @ V.T) - V @ moments.mean
         return float((scores**2).sum(axis=1).mean()) / total if total > 0.0 else 1.0
 

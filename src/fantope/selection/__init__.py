@@ -6,6 +6,7 @@ from fantope.selection.dimension import ComponentNumber, select_n_components
 from fantope.selection.integrated import IntegratedStability, integrated_stability
 from fantope.selection.overlap import Overlap, select_by_overlap
 from fantope.selection.refitting import Refit, refit
+from fantope.selection.shrinkage import shrink_loadings
 from fantope.selection.stability import Stability, stability_selection
 
 __all__ = [
@@ -22,5 +23,6 @@ __all__ = [
     "refit",
     "select_by_overlap",
     "select_n_components",
+    "shrink_loadings",
     "stability_selection",
 ]

@@ -1,0 +1,77 @@
+"""Loadings shrunk by as much as their noise warrants."""
+
+import numpy as np
+import pytest
+
+import fantope
+from fantope.penalties import MCP
+from fantope.selection import shrink_loadings
+
+
+def _fit(sim, alpha=0.35):
+    S = np.cov(sim.Z, rowvar=False, bias=True)
+    return S, fantope.solve(S, 2, MCP(alpha), tol=1e-3)
+
+
+def test_closer_to_the_truth_on_the_same_variables():
+    gains = []
+    for seed in range(4):
+        sim = fantope.simulate(100, 150, random_state=seed)
+        S, sol = _fit(sim)
+        V = shrink_loadings(S, sol.components, 100)
+        gains.append(sim.recovery(sol.components).error - sim.recovery(V).error)
+        assert set(np.flatnonzero(V.any(axis=0))) <= set(sol.support)
+        np.testing.assert_allclose(V @ V.T, np.eye(2), atol=1e-12)
+        between = V @ S @ V.T
+        assert abs(between[0, 1]) < 1e-9 and between[0, 0] > between[1, 1]
+    assert min(gains) > 0.0 and np.mean(gains) > 0.05
+
+
+def test_no_unit_and_an_operator_is_the_matrix():
+    sim = fantope.simulate(100, 120, random_state=4)
+    S, sol = _fit(sim)
+    V = shrink_loadings(S, sol.components, 100)
+    np.testing.assert_allclose(shrink_loadings(1e-8 * S, sol.components, 100), V, atol=1e-6)
+    np.testing.assert_allclose(shrink_loadings(fantope.covariance(sim.Z), sol.components, 100), V, atol=1e-6)
+
+
+def test_loadings_that_differ_by_more_than_noise_stay():
+    rng = np.random.default_rng(0)
+    v = np.zeros(60)
+    v[:12] = np.linspace(0.3, 1.0, 12)
+    v /= np.linalg.norm(v)
+    Z = 0.3 * rng.standard_normal((4000, 60)) + 4.0 * rng.standard_normal((4000, 1)) * v
+    S = np.cov(Z, rowvar=False, bias=True)
+    own = np.zeros((1, 60))
+    own[0, :12] = np.linalg.eigh(S[:12, :12])[1][:, -1]
+    own *= np.sign(own.sum())
+    np.testing.assert_allclose(shrink_loadings(S, own, 4000), own, atol=1e-3)
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_nothing_to_estimate_noise_from(n):
+    V = np.eye(2, 6)
+    np.testing.assert_array_equal(shrink_loadings(np.diag([2.0, 1.5, 1, 1, 1, 1]), V, n), V)
+    low = np.zeros((6, 6))
+    low[0, 0] = 1.0
+    np.testing.assert_array_equal(shrink_loadings(low, V, 100), V)
+
+
+def test_components_of_another_shape():
+    with pytest.raises(ValueError, match=r"components must be a \(d, 6\) array"):
+        shrink_loadings(np.eye(6), np.eye(2, 5), 10)
+
+
+def test_estimators_refit_concave_penalties_unless_told_otherwise():
+    sim = fantope.simulate(100, 120, random_state=4)
+    anew, plain = (fantope.SparsePCA(2, penalty="mcp", refit=refit, tol=1e-3).fit(sim.Z) for refit in ("auto", False))
+    np.testing.assert_array_equal(plain.components_, plain.solution_.components)
+    np.testing.assert_array_equal(plain.solution_.components, anew.solution_.components)
+    assert sim.recovery(anew.components_).error < sim.recovery(plain.components_).error
+    assert anew.explained_variance_.sum() <= plain.explained_variance_.sum() + 1e-9
+    assert anew.transform(sim.Z).var(axis=0) == pytest.approx(anew.explained_variance_)
+    l1, refitted = (fantope.SparsePCA(2, refit=refit, tol=1e-3).fit(sim.Z) for refit in ("auto", True))
+    np.testing.assert_array_equal(l1.components_, l1.solution_.components)
+    assert sim.recovery(refitted.components_).error < sim.recovery(l1.components_).error
+    with pytest.raises(ValueError, match="refit=True needs the number of samples"):
+        fantope.SparsePCA(2, alpha=0.3, kind="precomputed", refit=True).fit(np.cov(sim.Z.T))
