@@ -81,6 +81,11 @@ class TestOutputs:
             assert mine["gene"].tolist() == group.genes["gene"].tolist()
             np.testing.assert_allclose(mine["kme"], group.genes["kme"], atol=1e-6)
             assert mine["module"].tolist() == group.genes["module"].tolist()
+            assert mine["proven"].tolist() == group.genes["proven"].tolist()
+            np.testing.assert_allclose(mine["sparse1"], group.genes["sparse1"], atol=1e-6)
+        components = table(whole, "components.tsv")
+        assert components["group"].tolist() == ["control"] * 3 + ["case"] * 3
+        assert (components["module_share"][3:] > 0.99).all()  # each of three modules has its component
         selection = table(whole, "selection.tsv")
         assert len(selection) == 2 * len(expected.selection) and set(selection["group"]) == set(expected.groups)
         assert set(selection.loc[selection["chosen"].astype(str) == "True", "alpha"]) == {expected.alpha}
@@ -110,7 +115,11 @@ class TestOutputs:
                 loadings.loc[group.genes["gene"]].abs(), group.genes[["pc1", "pc2", "pc3"]].abs()
             )
             assert (loadings.drop(group.genes["gene"]) == 0).all(axis=None)
-            assert data.obsm[f"X_spca_{name}"].shape == (60, 3)
+            assert data.obsm[f"X_spca_{name}"].shape == data.obsm[f"X_sparse_spca_{name}"].shape == (60, 3)
+            sparse = pd.DataFrame(data.varm[f"sparse_spca_{name}"], index=data.var_names)
+            np.testing.assert_allclose(sparse.loc[group.genes["gene"]], group.genes[["sparse1", "sparse2", "sparse3"]])
+            verdicts = group.solution.verdicts()[two_groups().gene_names.get_indexer(data.var_names)]
+            assert data.var[f"proven_{name}"].tolist() == verdicts.tolist()
             assert data.var[f"module_{name}"].dropna().tolist().count("M1") == group.modules["n_genes"][0]
             kept = data.obsm[f"eigengenes_{name}"].dropna()
             assert sorted(kept.index) == sorted(group.eigengenes.index)

@@ -39,7 +39,17 @@ def test_mask_layer_and_key(adata):
     fantope.tl.sparse_pca(adata, 2, alpha=0.2, mask_var="highly_variable", key_added="dense")
     fantope.tl.sparse_pca(adata, 2, alpha=0.2, mask_var=adata.var["highly_variable"], layer="sparse", key_added="s")
     np.testing.assert_allclose(adata.obsm["dense"], adata.obsm["s"], atol=1e-6)
-    assert not adata.varm["dense"][30:].any()
+    assert not adata.varm["dense"][30:].any() and not adata.varm["dense_sparse"][30:].any()
+    assert adata.var["dense_proven"].iloc[30:].isna().all() and adata.var["dense_proven"].iloc[:30].notna().all()
+
+
+def test_the_sparse_basis_and_what_is_proven(adata):
+    solution = fantope.tl.sparse_pca(adata, 2, alpha=0.2)
+    sparse, pcs = adata.varm["SPCs_sparse"], adata.varm["SPCs"]
+    np.testing.assert_allclose(sparse @ sparse.T, pcs @ pcs.T, atol=1e-10)
+    assert np.abs(sparse).sum() <= np.abs(pcs).sum()
+    assert adata.var["spca_proven"].tolist() == solution.verdicts().tolist()
+    assert (adata.var["spca_proven"] == "in").any()
 
 
 def test_results_survive_a_file(adata, tmp_path):
@@ -60,6 +70,12 @@ def test_modules_and_eigengenes(adata):
     )
     genes = found.groups["kidney"].genes.set_index("gene")["module"]
     assert adata.var.loc[genes.index, "coexpression_kidney"].tolist() == genes.tolist()
+    proven = pd.Series(found.groups["kidney"].solution.verdicts(), index=found.gene_names)
+    assert adata.var["coexpression_kidney_proven"].dropna().to_dict() == proven.to_dict()
+    sparse = pd.DataFrame(adata.varm["coexpression_kidney"], index=adata.var_names)
+    wanted = found.groups["kidney"].genes[["sparse1", "sparse2"]]
+    np.testing.assert_array_equal(sparse.loc[genes.index], wanted)
+    assert not sparse.drop(genes.index).any(axis=None)
     eigengenes = adata.obsm["X_coexpression_kidney"]
     assert eigengenes.iloc[:40].isna().all(axis=None) and eigengenes.iloc[40:].notna().all(axis=None)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -66,13 +66,16 @@ def _points(ax: Axes, x: Any, y: Any, filled: Any, colour: str, label: str | Non
     ax.plot(x[~filled], y[~filled], ls="", marker="o", ms=4, mfc="white", color=colour)
 
 
-def plot_modules(result: Coexpression, group: str) -> Figure:
+def plot_modules(result: Coexpression, group: str, *, basis: Literal["sparse", "pc"] = "sparse") -> Figure:
     """Draw the correlations of a group's active genes, ordered by module, beside their loadings.
 
     Parameters
     ----------
     result : Coexpression
     group : str
+    basis : {"sparse", "pc"}
+        Of the same subspace: "sparse" has one module a component where the data have it, "pc" are the principal
+        components, as in the paper.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def plot_modules(result: Coexpression, group: str) -> Figure:
 
     found = result.groups[group]
     table = by_module(found.genes)
-    weights = loadings(table)
+    weights = loadings(table, basis)
     with journal_style():
         figure = new_figure(7.4, 4.1)
         left, right = figure.subplots(1, 2, width_ratios=[1.0, 0.32 + 0.05 * weights.shape[1]])
@@ -100,7 +103,7 @@ def plot_modules(result: Coexpression, group: str) -> Figure:
         right.set_xticks(range(weights.shape[1]), [str(k + 1) for k in range(weights.shape[1])])
         right.set_yticks([])
         right.set(xlabel="component")
-        right.set_title("loadings", loc="left")
+        right.set_title("sparse basis" if basis == "sparse" else "loadings", loc="left")
         figure.colorbar(image, ax=right, shrink=0.7, label="correlation; loading / largest", ticks=[-1, 0, 1])
     return figure
 

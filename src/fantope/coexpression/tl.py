@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from fantope.checks import is_sparse
 from fantope.coexpression import Coexpression, analyse
+from fantope.coexpression.view import loadings as loadings_of
 from fantope.operators import covariance
 from fantope.path import solve_for_size
 from fantope.solvers import Solution, solve
@@ -37,8 +39,11 @@ def sparse_pca(
     ----------
     adata : AnnData
         Changed in place: ``obsm["X_spca"]`` (scores), ``varm["SPCs"]`` (loadings, genes × components),
-        ``var["spca"]`` (whether a gene is in use) and ``uns["spca"]`` (variance, variance_ratio, params with alpha,
-        gap and status). ``scanpy.pl.embedding(adata, basis="spca")`` draws the scores.
+        ``varm["SPCs_sparse"]`` (the same subspace in its sparse basis: see :meth:`Solution.loadings
+        <fantope.Solution.loadings>`), ``var["spca"]`` (whether a gene is in use), ``var["spca_proven"]`` (what the
+        certificate proves of it: "in" use in every optimum, "out", "undecided") and ``uns["spca"]`` (variance,
+        variance_ratio, params with alpha, gap and status). ``scanpy.pl.embedding(adata, basis="spca")`` draws the
+        scores.
     n_comps : int, default 5
     alpha : float, optional
         Penalty. By default the one that puts about ``n_genes`` genes to use.
@@ -51,7 +56,8 @@ def sparse_pca(
         Genes to use: a column of ``adata.var``, for example "highly_variable", or one value a gene. Others get no
         loading.
     key_added : str, optional
-        Name to use instead of ``X_spca``, ``SPCs`` and ``spca``, for all of them.
+        Name to use instead of ``X_spca``, ``SPCs`` and ``spca``, for all of them; the others end in ``_sparse`` and
+        ``_proven``.
     tol : float, default 1e-3
         Relative duality gap.
 
@@ -81,14 +87,19 @@ def sparse_pca(
     columns = values[:, used]
     dense = np.asarray(columns.toarray() if is_sparse(columns) else columns, dtype=np.float64)
     V = solution.components[:, solution.support]
-    loadings = np.zeros((adata.n_vars, solution.n_components))
+    loadings, sparse = np.zeros((2, adata.n_vars, solution.n_components))
     loadings[used] = V.T
+    sparse[mask] = solution.loadings("sparse")
     in_use = np.zeros(adata.n_vars, dtype=bool)
     in_use[used] = True
+    proven = np.full(adata.n_vars, None, dtype=object)
+    proven[mask] = solution.verdicts()
     scores, varm, uns = (key_added,) * 3 if key_added else ("X_spca", "SPCs", "spca")
     adata.obsm[scores] = (dense - S.mean[solution.support]) / S.scale[solution.support] @ V.T
     adata.varm[varm] = loadings
+    adata.varm[f"{varm}_sparse"] = sparse
     adata.var[uns] = in_use
+    adata.var[f"{uns}_proven"] = pd.Categorical(proven)
     adata.uns[uns] = {
         "variance": solution.explained_variance,
         "variance_ratio": solution.explained_variance / float(S.diagonal().sum()),
@@ -118,8 +129,10 @@ def coexpression_modules(
     ----------
     adata : AnnData
         Changed in place. For each group g: ``var["coexpression_<g>"]`` (module of each gene, missing where it has
-        none), ``obsm["X_coexpression_<g>"]`` (eigengenes, a DataFrame; missing for samples of other groups); and
-        ``uns["coexpression"]`` (alpha, and the tables of selection, modules and notes).
+        none), ``var["coexpression_<g>_proven"]`` ("in", "out" or "undecided"; missing for genes that were left out),
+        ``varm["coexpression_<g>"]`` (loadings in the sparse basis), ``obsm["X_coexpression_<g>"]`` (eigengenes, a
+        DataFrame; missing for samples of other groups); and ``uns["coexpression"]`` (alpha, and the tables
+        of selection, modules and notes).
     groupby : str, optional
         Column of ``adata.obs`` with the groups; by default all samples are one group, called "all".
     layer : str, optional
@@ -151,6 +164,10 @@ def coexpression_modules(
     for name, group in found.groups.items():
         assigned = group.genes.set_index("gene")["module"]
         adata.var[f"{key_added}_{name}"] = assigned.reindex(adata.var_names).astype("category")
+        proven = pd.Series(group.solution.verdicts(), found.gene_names)
+        adata.var[f"{key_added}_{name}_proven"] = proven.reindex(adata.var_names).astype("category")
+        sparse = pd.DataFrame(loadings_of(group.genes), index=group.genes["gene"])
+        adata.varm[f"{key_added}_{name}"] = sparse.reindex(adata.var_names, fill_value=0.0).to_numpy()
         adata.obsm[f"X_{key_added}_{name}"] = group.eigengenes.reindex(adata.obs_names)
         modules[name] = group.modules
     adata.uns[key_added] = {

@@ -71,9 +71,10 @@ def bands(table: pd.DataFrame) -> list[tuple[str, int, int]]:
     return found
 
 
-def loadings(table: pd.DataFrame) -> Floats:
-    """Return the (genes, d) loadings, which are the columns pc1, pc2 and so on."""
-    return np.asarray(table[[name for name in table if re.fullmatch(r"pc\d+", str(name))]].to_numpy(dtype=float))
+def loadings(table: pd.DataFrame, basis: str = "sparse") -> Floats:
+    """Return the (genes, d) loadings in a basis, "sparse" or "pc": the columns of that name and a number."""
+    chosen = [name for name in table if re.fullmatch(rf"{basis}\d+", str(name))]
+    return np.asarray(table[chosen].to_numpy(dtype=float))
 
 
 def densities(matrices: Sequence[pd.DataFrame]) -> tuple[Floats, list[Floats]]:

@@ -67,11 +67,25 @@ def test_tables_of_a_group(two):
     table, groups, found = two
     group = found.groups["group 0"]
     assert list(group.genes.columns) == [
-        "gene", "module", "leverage", "kme", "hub_rank", "specific", "pc1", "pc2", "pc3",
+        "gene", "module", "leverage", "kme", "hub_rank", "specific", "proven", "remark", "pc1", "pc2", "pc3",
+        "sparse1", "sparse2", "sparse3",
     ]  # fmt: skip
     assert group.genes["leverage"].sum() == pytest.approx(3.0)
-    np.testing.assert_allclose((group.genes[["pc1", "pc2", "pc3"]] ** 2).sum(), 1.0)
+    pcs, sparse = (group.genes[[f"{basis}{k}" for k in (1, 2, 3)]].to_numpy() for basis in ("pc", "sparse"))
+    np.testing.assert_allclose(sparse @ sparse.T, pcs @ pcs.T, atol=1e-12)
+    np.testing.assert_allclose(sparse.T @ sparse, np.eye(3), atol=1e-12)
+    assert np.abs(sparse).sum() <= np.abs(pcs).sum()
+    assert group.genes["proven"].tolist() == group.solution.verdicts()[group.solution.support].tolist()
+    assert set(group.genes["remark"]) == {""}
     assert group.modules["n_genes"].sum() == len(group.genes)
+    for row in group.modules.itertuples():
+        weights = (sparse[(group.genes["module"] == row.module).to_numpy()] ** 2).sum(axis=0)
+        assert row.component == weights.argmax() + 1
+        assert row.component_share == pytest.approx(weights.max() / weights.sum())
+    assert group.components["n_genes"].sum() == len(group.genes)
+    variances = group.solution.loading_variances("sparse")
+    np.testing.assert_allclose(group.components["explained_variance"], variances, rtol=1e-9)
+    np.testing.assert_allclose(group.components["share"], variances / len(found.gene_names), rtol=1e-9)
     assert list(group.eigengenes.index) == list(groups.index[groups == "group 0"])
     chosen = pd.Index(["g0", "g1", "g25"])
     direct = np.corrcoef(table.loc[groups == "group 0", chosen].to_numpy(), rowvar=False)

@@ -179,3 +179,43 @@ def describe_modules(
     names = np.asarray(modules.names, dtype=object)[modules.labels]
     by_gene = pd.DataFrame({"gene": genes, "module": names, "kme": kme, "hub_rank": rank})
     return by_gene, pd.DataFrame(rows), pd.DataFrame(columns, index=samples)
+
+
+def describe_components(basis: Array, Z: Array, modules: Modules, n_genes: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return which module each component of a sparse basis holds, and which component each module lies on.
+
+    Parameters
+    ----------
+    basis : (m, d) array
+        Orthonormal columns.
+    Z : (n, m) array
+        Rewritten columns of the active set.
+    modules : Modules
+    n_genes : int
+        Number of analysed genes, which is the variance to be explained.
+
+    Returns
+    -------
+    components : DataFrame
+        component, explained_variance, share (of all variance), n_genes (with their largest loading here), module (that
+        has most of it), module_share (of its squared loadings).
+    places : DataFrame
+        component, component_share, one row a module.
+    """
+    weights = np.array([(basis[modules.labels == k] ** 2).sum(axis=0) for k in range(len(modules.names))])
+    variance = ((Z @ basis) ** 2).sum(axis=0)
+    largest = np.abs(basis).argmax(axis=1)
+    components = pd.DataFrame(
+        {
+            "component": np.arange(1, basis.shape[1] + 1),
+            "explained_variance": variance,
+            "share": variance / n_genes,
+            "n_genes": np.bincount(largest, minlength=basis.shape[1]),
+            "module": np.asarray(modules.names, dtype=object)[weights.argmax(axis=0)],
+            "module_share": weights.max(axis=0) / weights.sum(axis=0),
+        }
+    )
+    # Where X is no projection a module may lie outside the d components altogether.
+    total = np.maximum(weights.sum(axis=1), np.finfo(float).tiny)
+    places = pd.DataFrame({"component": weights.argmax(axis=1) + 1, "component_share": weights.max(axis=1) / total})
+    return components, places

@@ -18,8 +18,16 @@ from fantope.coexpression.analysis.cross_table import check_labels, cross_table
 from fantope.coexpression.analysis.differential import compare
 from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared, Transform, prepare
 from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Discovery, match, split
-from fantope.coexpression.analysis.modules import Modules, check_n_modules, describe_modules, find_modules, loadings_of
+from fantope.coexpression.analysis.modules import (
+    Modules,
+    check_n_modules,
+    describe_components,
+    describe_modules,
+    find_modules,
+    loadings_of,
+)
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid
+from fantope.coexpression.analysis.remarks import remarks
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import Store
 from fantope.errors import check_choice, listed, renamed, require
@@ -212,9 +220,11 @@ def _analyse(
         groups.append(Group(name, table, columns[name], paths[name], solution, modules, design))
     common, specific = _shared({group.name: group.solution.support for group in groups})
     used = np.unique(np.concatenate([group.solution.support for group in groups]))
+    remarked, said = remarks(prepared.expression, used, columns.values())
+    notes += said
     results = {}
     for group in groups:
-        results[group.name] = _result(group, used, specific[group.name], labels, traits, settings.correlation)
+        results[group.name] = _result(group, used, specific[group.name], remarked, labels, traits, settings.correlation)
         found = f"{len(group.solution.support)} genes in {len(group.modules.names)} modules"
         settings.progress(Event("modules", len(results), len(tables), group.name, found))
     halves = _halves(groups, settings, notes)
@@ -234,6 +244,7 @@ def _analyse(
         parameters=parameters,
         preservation=_preservation(groups, halves, settings),
         notes=tuple(notes),
+        remarks=remarked,
     )
 
 
@@ -278,6 +289,7 @@ def _result(
     group: Group,
     used: IntArray,
     specific: IntArray,
+    remarked: Mapping[str, str],
     labels: Mapping[str, pd.Series[Any]],
     traits: pd.DataFrame | None,
     method: Correlation,
@@ -286,7 +298,12 @@ def _result(
     by_gene, by_module, eigengenes = describe_modules(group.Z[:, active], group.modules, names[active], table.index)
     by_gene.insert(2, "leverage", solution.projection.diagonal()[active])
     by_gene["specific"] = np.isin(active, specific)
+    by_gene["proven"] = solution.verdicts()[active]
+    by_gene["remark"] = [remarked.get(str(name), "") for name in names[active]]
+    basis = solution.loadings("sparse")[active]
     loadings = {f"pc{k + 1}": row for k, row in enumerate(solution.components[:, active])}
+    loadings |= {f"sparse{k + 1}": row for k, row in enumerate(basis.T)}
+    components, places = describe_components(basis, group.Z[:, active], group.modules, len(names))
     assigned = pd.Series(by_gene["module"].to_numpy(), index=names[active])
     return GroupResult(
         name=group.name,
@@ -294,7 +311,8 @@ def _result(
         path=group.path,
         solution=solution,
         genes=pd.concat([by_gene, pd.DataFrame(loadings)], axis=1),
-        modules=by_module,
+        modules=pd.concat([by_module, places], axis=1),
+        components=components,
         eigengenes=eigengenes,
         choice=group.modules.choice,
         cross_tables=tuple(cross_table(key, other, assigned, names, group.Z) for key, other in labels.items()),

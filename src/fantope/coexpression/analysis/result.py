@@ -49,9 +49,12 @@ class GroupResult:
     solution: Solution
     """The path's solution at the chosen alpha."""
     genes: pd.DataFrame
-    """One row a gene of the active set: gene, module, leverage, kme, hub_rank, specific, pc1 … pcd (loadings)."""
+    """One row a gene of the active set: gene, module, leverage, kme, hub_rank, specific, proven ("in", "out" or
+    "undecided", see :meth:`Solution.verdicts <fantope.Solution.verdicts>`), remark ("control probe", "identical to …"
+    or nothing), pc1 … pcd (loadings), sparse1 … sparsed (the same subspace in its sparse basis)."""
     modules: pd.DataFrame
-    """One row a module: module, n_genes, mean_correlation, explained_variance, hubs (names joined by ', ')."""
+    """One row a module: module, n_genes, mean_correlation, explained_variance, hubs (names joined by ', '), component
+    (of the sparse basis, on which most of it lies), component_share."""
     eigengenes: pd.DataFrame
     """Samples × modules."""
     choice: pd.DataFrame
@@ -59,6 +62,9 @@ class GroupResult:
     cross_tables: tuple[CrossTable, ...] = ()
     traits: pd.DataFrame = field(default_factory=pd.DataFrame)
     """Eigengenes against traits of the samples: module, trait, measure, n, estimate, low, high, p, fdr."""
+    components: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """One row a component of the sparse basis: component, explained_variance, share, n_genes (with their largest
+    loading there), module (that has most of it), module_share."""
     method: Correlation = "pearson"
     """Which correlation the analysis used."""
 
@@ -130,4 +136,7 @@ class Coexpression:
     """Modules in other samples: group, module, tested_in, n_genes, density, density_by_chance, z_density, connectivity,
     z_connectivity, z, p. See :func:`~fantope.coexpression.analysis.annotation.preservation`."""
     notes: tuple[str, ...] = field(default=())
-    """Sentences on what was done to the data: genes left out, duplicates merged, covariates removed."""
+    """Sentences on what was done to the data: genes left out, duplicates merged, covariates removed; and what should be
+    known of it: control probes, rows that are the same."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What is to be said of a gene: "control probe", "identical to …", "nearly identical to …"."""

@@ -19,8 +19,10 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
     """Write samples × genes that any group uses.
 
     ``X`` is the prepared expression. ``obs["group"]`` is the sample's group and ``var["module_<group>"]`` the gene's
-    module. ``varm["spca_<group>"]`` are the loadings, ``obsm["X_spca_<group>"]`` the scores on them, each gene scaled
-    within the sample's own group, so that ``scanpy.pl.embedding(adata, "spca_<group>", color="group")`` works.
+    module, ``var["proven_<group>"]`` what the certificate proves of it ("in", "out" or "undecided"; also of genes that
+    only other groups use). ``varm["spca_<group>"]`` are the loadings, ``obsm["X_spca_<group>"]`` the scores on them,
+    each gene scaled within the sample's own group: ``scanpy.pl.embedding(adata, "spca_<group>", color="group")`` works;
+    ``sparse_spca_<group>`` is the same in the sparse basis, one module a component where the data have it.
     ``obsm["eigengenes_<group>"]`` are the eigengenes, NaN for the samples of other groups. ``uns["fantope"]`` has
     parameters and the table that alpha was chosen from.
     """
@@ -38,9 +40,12 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
         table = group.genes.set_index("gene").reindex(whole.columns)
         var[f"module_{name}"] = pd.Categorical(table["module"])
         var[f"kme_{name}"] = table["kme"].to_numpy(dtype=float)
-        weights = loadings(table.fillna(0.0))
-        varm[f"spca_{name}"] = weights
-        obsm[f"X_spca_{name}"] = scaled @ weights
+        var[f"proven_{name}"] = pd.Categorical(group.solution.verdicts()[result.gene_names.get_indexer(whole.columns)])
+        for key, basis in (("spca", "pc"), ("sparse_spca", "sparse")):
+            weights = loadings(table, basis)
+            weights[np.isnan(weights)] = 0.0
+            varm[f"{key}_{name}"] = weights
+            obsm[f"X_{key}_{name}"] = scaled @ weights
         obsm[f"eigengenes_{name}"] = group.eigengenes.reindex(whole.index).set_axis(obs.index)
     data = anndata.AnnData(whole.to_numpy(dtype=float), obs=obs, var=var, varm=varm, obsm=obsm)
     renamed = {f"{kind}_{group}": f"{kind}_{name}" for group, name in plain.items() for kind in ("n", "gap", "alpha")}

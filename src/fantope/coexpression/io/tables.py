@@ -15,8 +15,9 @@ from fantope.io.tables import spreadsheet_name
 
 MARGIN = "size"
 FILES = {
-    "genes.tsv": "active genes of each group: module, leverage, kME, hub rank, loadings",
-    "modules.tsv": "modules of each group: size, mean correlation, variance explained by the eigengene, hubs",
+    "genes.tsv": "active genes of each group: module, leverage, kME, hub rank, whether proven in use, loadings",
+    "modules.tsv": "modules of each group: size, mean correlation, variance of the eigengene, hubs, component",
+    "components.tsv": "components of the sparse basis: variance, genes, the module that each holds",
     "eigengenes.tsv": "eigengene of each module in each sample",
     "selection.tsv": "every alpha: each group's own, active genes and gap, overlap, whether eligible and chosen",
     "cross_tables.tsv": "modules against other labels: genes in common, sizes, hypergeometric p-values",
@@ -57,6 +58,7 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
     tables = {
         "genes.tsv": stacked([_first(group.genes, group=group.name) for group in groups]),
         "modules.tsv": stacked([_first(group.modules, group=group.name) for group in groups]),
+        "components.tsv": stacked([_first(group.components, group=group.name) for group in groups]),
         "eigengenes.tsv": stacked([_eigengenes(group) for group in groups]),
         "selection.tsv": _selection(result),
         "cross_tables.tsv": stacked([_cross(group.name, cross) for group, cross in crossed]),

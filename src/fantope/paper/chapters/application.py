@@ -78,7 +78,7 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
             Picture(
                 "application_modules",
                 "As figure 5: correlations and loadings of the cases' active genes.",
-                plot_modules(result, CASE),
+                plot_modules(result, CASE, basis="pc"),
             ),
             Picture(
                 "application_comparison",
