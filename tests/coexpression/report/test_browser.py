@@ -1,11 +1,20 @@
 """The report in a real browser: what a reader points at, types and presses."""
 
+import io
 import shutil
+import struct
+from pathlib import Path
+from urllib.parse import quote
+from xml.etree import ElementTree
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from coexpression_example import SCRIPT, equal_groups, two_groups
+from coexpression_example import ODD, SCRIPT, SETTINGS, equal_groups, expression, two_groups
+from fantope.coexpression import analyse
 from fantope.coexpression.report import About, write_report
+from fantope.io.tables import original_name
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -178,7 +187,7 @@ def test_everything_can_be_reached_with_the_keyboard(page):
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
     reached = set()
-    for _ in range(150):
+    for _ in range(250):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.tagName"))
         width = page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth) || 0")
@@ -229,3 +238,137 @@ def test_printing_opens_what_is_folded_and_closes_it_again(page):
 def test_a_report_without_differences_opens_as_well(opened, tmp_path):
     write_report(equal_groups(), ABOUT, tmp_path / "calm.html")
     assert "No difference" in opened(tmp_path / "calm.html").locator(".verdict").inner_text()
+
+
+def saved(page, press):
+    """Return the name and the bytes of what a button gives."""
+    with page.expect_download() as download:
+        press.click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def test_a_table_comes_as_csv(page):
+    page.get_by_label("Search genes, modules or groups").fill("control")
+    wide = page.get_by_role("region", name="Active genes")
+    name, content = saved(page, wide.locator("xpath=preceding-sibling::div[1]").get_by_role("button", name="CSV"))
+    assert name == "active_genes.csv"
+    table = pd.read_csv(io.BytesIO(content))
+    genes = two_groups().groups["control"].genes
+    assert set(table["group"]) == {"control"} and sorted(table["gene"]) == sorted(genes["gene"])
+    merged = table.merge(genes, on="gene")
+    np.testing.assert_allclose(merged["leverage_x"], merged["leverage_y"], rtol=1e-5)
+    np.testing.assert_allclose(merged["C1"], merged["sparse1"], rtol=1e-5, atol=1e-12)
+
+
+def test_a_spreadsheet_runs_nothing_of_a_csv(opened, tmp_path):
+    names = {"G20": "=1+1", "G21": "@SUM(A1)", "G22": "-x", "G23": "[/x]", "G24": "'quoted", "G25": '"a", b'}
+    table, groups = expression()
+    result = analyse(table.rename(columns=names), groups, **{**SETTINGS, "permutations": 0})
+    write_report(result, ABOUT, tmp_path / "odd.html")
+    page = opened(tmp_path / "odd.html")
+    wide = page.get_by_role("region", name="Active genes")
+    content = saved(page, wide.locator("xpath=preceding-sibling::div[1]").get_by_role("button", name="CSV"))[1]
+    genes = set(pd.read_csv(io.BytesIO(content), keep_default_na=False)["gene"])
+    assert {"'=1+1", "'@SUM(A1)", "'-x", "[/x]", "''quoted", '"a", b', SCRIPT, ODD} <= genes
+    assert {original_name(name) for name in genes} == set().union(*(g.genes["gene"] for g in result.groups.values()))
+    for name in (*names.values(), SCRIPT, ODD):
+        page.goto((tmp_path / "odd.html").as_uri() + f"#gene={quote(name, safe='')}")
+        assert page.locator("#gene h2").inner_text() == name
+        assert page.locator("#gene table").count() == 2
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_figure_comes_as_svg_and_png(opened, scheme):
+    page = opened(color_scheme=scheme)
+    figures = page.locator("figure")
+    names = set()
+    for k in range(figures.count()):
+        name, content = saved(page, figures.nth(k).get_by_role("button", name="SVG"))
+        root = ElementTree.fromstring(content)
+        names.add(name)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg" and root[0].tag.endswith("title")
+        assert root[1].get("fill") == "#fdfdfb"  # light in either scheme
+        assert b"var(" not in content and b"<script" not in content and b"class=" not in content
+    assert len(names) == figures.count()
+    assert {"selection.svg", "modules_case.svg", "comparison_control_case.svg", "network_case_m1.svg"} <= names
+    for kind in ("[data-heat=modules]", ".network", "[data-chart=volcano]"):
+        figure = page.locator("figure", has=page.locator(kind)) if "chart" in kind else page.locator(f"figure{kind}")
+        name, content = saved(page, figure.first.get_by_role("button", name="PNG"))
+        assert name.endswith(".png") and content.startswith(b"\x89PNG")
+        width, height = struct.unpack(">II", content[16:24])
+        assert width >= 1000 and height >= 800 and len(content) > 10_000
+
+
+def test_a_gene_is_found_by_its_name(page):
+    result = two_groups()
+    gene = result.groups["control"].genes.iloc[3]
+    page.get_by_label("Find a gene").fill(gene["gene"].lower())
+    page.keyboard.press("Enter")
+    panel = page.get_by_role("dialog")
+    assert panel.get_by_role("heading").inner_text() == gene["gene"]
+    assert page.url.endswith(f"#gene={gene['gene']}")
+    row = panel.locator("tbody tr", has_text="control").first.inner_text()
+    assert gene["module"] in row and f"{gene['leverage']:.3f}" in row and "proven in use" in row
+    content = saved(page, panel.get_by_role("button", name="CSV").last)[1]
+    partners = pd.read_csv(io.BytesIO(content))
+    table, groups = expression()
+    r = table[groups == "control"].corr().loc[gene["gene"], partners["partner"]]
+    np.testing.assert_allclose(partners["r, control"], r, atol=6e-4)
+    other = panel.locator("td a").first
+    told = other.inner_text()
+    other.click()
+    assert panel.get_by_role("heading").inner_text() == told
+    page.keyboard.press("Escape")
+    assert panel.count() == 0 and "#" not in page.url
+
+
+def test_a_link_opens_a_gene_and_says_where_it_is_not_in_use(opened, file):
+    result = two_groups()
+    specific = result.specific["case"][0]
+    page = opened()
+    page.goto(f"{file.as_uri()}#gene={specific}")
+    rows = page.get_by_role("dialog").locator("table").first.locator("tbody tr").all_inner_texts()
+    assert "not in use" in rows[0] and "proven in use" in rows[1]
+    page.goto(f"{file.as_uri()}#gene=UNHEARD-OF")
+    assert "No group uses UNHEARD-OF" in page.get_by_role("dialog").inner_text()
+    page.goto(f"{file.as_uri()}#gene=%E0%A4%A")
+    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == "%E0%A4%A"
+    page.go_back()
+    page.go_back()
+    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == specific
+    document = page.pdf(format="A4")
+    assert document.count(b"/Type /Page\n") == 1  # the panel alone
+
+
+def test_names_in_tables_lead_to_panels_and_are_one_stop_for_the_keyboard(page):
+    table = page.locator("#genes")
+    assert table.locator("a[tabindex='0']").count() == 1
+    first = table.locator("a").first
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    told = page.evaluate("document.activeElement.textContent")
+    assert told == table.locator("a").nth(1).inner_text()
+    page.keyboard.press("Enter")
+    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == told
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.textContent") == told
+    page.get_by_label("Search genes, modules or groups").fill("case")
+    assert table.locator("a[tabindex='0']").evaluate("link => link.closest('tr').hidden") is False
+
+
+def test_a_network_is_read_with_mouse_and_keyboard(page):
+    figure = page.locator(".network").first
+    assert "strongest of" in figure.locator("figcaption").inner_text() and "leverage" in figure.inner_text()
+    node = figure.locator(".node").first
+    node.scroll_into_view_if_needed()
+    node.locator("circle").hover()
+    assert " here, the strongest r = " in page.locator("#tip").inner_text()
+    near = figure.locator(".edge.near").count()
+    assert 0 < near < figure.locator("path.edge").count()
+    page.mouse.move(5, 5)
+    assert figure.locator(".near").count() == 0 and page.locator("#tip").is_hidden()
+    node.focus()
+    page.keyboard.press("ArrowRight")
+    told = page.evaluate("document.activeElement.getAttribute('aria-label')").split(":")[0]
+    page.keyboard.press("Enter")
+    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == told

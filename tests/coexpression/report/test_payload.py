@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from coexpression_example import one_group, two_groups
+from coexpression_example import expression, one_group, two_groups
+from fantope.coexpression.report.panels import GENES, PARTNERS, strongest_pairs
 from fantope.coexpression.report.payload import as_script, payload, quantised
 
 
@@ -59,7 +60,7 @@ def test_matrices_are_in_the_order_of_the_genes():
         for band in told["bands"]:
             assert set(modules[told["genes"][band["start"] : band["stop"]]]) == {band["name"]}
         weights = decoded(told["loadings"]["values"]).reshape(m, -1) * told["loadings"]["limits"]
-        wanted = group.genes.set_index("gene").loc[told["genes"], ["pc1", "pc2", "pc3"]].to_numpy()
+        wanted = group.genes.set_index("gene").loc[told["genes"], ["sparse1", "sparse2", "sparse3"]].to_numpy()
         np.testing.assert_allclose(weights, wanted, atol=0.005)
 
 
@@ -73,3 +74,54 @@ def test_a_comparison_shows_the_genes_of_one_group_only():
 def test_one_group_has_no_pairs_and_no_overlap():
     told = payload(one_group())
     assert told["pairs"] == [] and set(told["selection"]["overlap"]) == {None}
+
+
+def test_partners_are_the_strongest_of_all_analysed_genes():
+    result = two_groups()
+    told = payload(result)["panels"]
+    table, groups = expression()
+    tables = {name: table[groups == name].corr() for name in result.groups}
+    assert told["used"] == len(next(iter(result.groups.values())).expression.columns) == len(told["partners"])
+    for k, flat in enumerate(told["partners"]):
+        found = {told["names"][flat[i]]: flat[i + 1 : i + 3] for i in range(0, len(flat), 3)}
+        name, own = told["names"][k], tables["control"].columns
+        for correlations in tables.values():
+            strongest = correlations.loc[name, own != name].abs().nlargest(PARTNERS).index
+            assert set(strongest) <= set(found)
+        for other, (control, case) in found.items():
+            assert abs(control / 1000 - tables["control"].loc[name, other]) < 6e-4
+            assert abs(case / 1000 - tables["case"].loc[name, other]) < 6e-4
+
+
+def test_a_panel_knows_groups_modules_and_verdicts():
+    result = two_groups()
+    told = payload(result)["panels"]
+    assert {name for pair in result.differential for name in pair.genes["gene"]} <= set(told["names"])
+    for group, known, letters in zip(result.groups.values(), told["groups"], told["verdicts"], strict=True):
+        assert [told["names"][k] for k in known["at"]] == group.genes["gene"].tolist()
+        assert known["module"] == group.genes["module"].tolist()
+        verdicts = dict(zip(result.gene_names, group.solution.verdicts(), strict=True))
+        assert [verdicts[name][0] for name in told["names"]] == list(letters)
+
+
+def test_a_network_holds_the_strongest_pairs_of_its_module():
+    result = two_groups()
+    told = payload(result)
+    for group, networks in zip(result.groups.values(), told["networks"], strict=True):
+        assert [each["module"] for each in networks] == group.modules["module"].tolist()
+        for each in networks:
+            genes = group.genes.set_index("gene").index[(group.genes["module"] == each["module"]).to_numpy()]
+            R = group.correlation(genes).to_numpy()
+            names = [told["panels"]["names"][k] for k in each["genes"]]
+            assert set(names) <= set(genes) and len(names) == len(set(names)) <= GENES
+            assert each["pairs"] == len(genes) * (len(genes) - 1) // 2
+            sizes = np.sort(np.abs(R[np.triu_indices(len(genes), 1)]))[::-1]
+            assert len(each["edges"]) == min(each["pairs"], 2 * len(genes))
+            wanted = sizes[: len(each["edges"])]
+            np.testing.assert_allclose(
+                sorted((abs(r) / 1000 for *_, r in each["edges"]), reverse=True), wanted, atol=6e-4
+            )
+
+
+def test_one_gene_alone_has_no_pairs():
+    assert strongest_pairs(np.ones((1, 1))).shape == (0, 2)

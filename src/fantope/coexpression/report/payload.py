@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
+from fantope.coexpression.report.panels import network, panels
 from fantope.coexpression.view import bands, by_module, by_specificity, densities, loadings
 
 LISTED = 300  # names of genes that enter or leave at one alpha; more would not be read
@@ -41,10 +42,15 @@ def as_script(value: Any) -> str:
 
 def payload(result: Coexpression) -> dict[str, Any]:
     """Return all that the report's script draws."""
+    known = panels(result)
+    used = {name: k for k, name in enumerate(known["names"][: known["used"]])}
+    groups = result.groups.values()
     return {
         "groups": list(result.groups),
         "selection": _selection(result),
-        "modules": [_modules(group) for group in result.groups.values()],
+        "modules": [_modules(group) for group in groups],
+        "panels": known,
+        "networks": [[network(group, name, used) for name in group.modules["module"]] for group in groups],
         "pairs": [_pair(result, pair) for pair in result.differential],
     }
 

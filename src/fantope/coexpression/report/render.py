@@ -11,13 +11,17 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from fantope.coexpression.analysis.result import Coexpression
-from fantope.coexpression.report import sections
+from fantope.coexpression.report import labels, sections
 from fantope.coexpression.report.payload import as_script, payload
+from fantope.coexpression.report.table import exact, gene_link
 from fantope.coexpression.report.words import LEVEL, correlation_name, counted, short, whole
 from fantope.coexpression.view import MOST
 
 # In this order: each uses what stands before it.
-SCRIPTS = ("core.js", "chart.js", "selection.js", "heatmap.js", "differential.js", "tables.js", "start.js")
+SCRIPTS = (
+    "core.js", "chart.js", "selection.js", "heatmap.js", "network.js", "differential.js", "tables.js", "gene.js",
+    "download.js", "start.js",
+)  # fmt: skip
 
 
 def render_report(result: Coexpression, about: sections.About) -> str:
@@ -27,7 +31,7 @@ def render_report(result: Coexpression, about: sections.About) -> str:
     content security policy lets no script run but the report's own, known by a hash, and nothing be fetched.
     """
     script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in SCRIPTS) + "})();\n"
-    return _environment().get_template("report.html").render(
+    return _environment(result).get_template("report.html").render(
         about=about,
         result=result,
         parameters=result.parameters,
@@ -41,7 +45,7 @@ def render_report(result: Coexpression, about: sections.About) -> str:
         modules=sections.modules(result),
         most=MOST,
         genes=sections.genes(result),
-        crossed=sections.cross_tables(result),
+        crossed=labels.cross_tables(result),
         traits=sections.traits(result),
         preservation=sections.preservation(result),
         pairs=sections.differential(result),
@@ -53,12 +57,15 @@ def render_report(result: Coexpression, about: sections.About) -> str:
     )  # fmt: skip
 
 
-def _environment() -> Environment:
+def _environment(result: Coexpression) -> Environment:
     environment = Environment(
         loader=PackageLoader("fantope.coexpression.report"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.globals.update(counted=counted, exact=sections.exact, short=short, whole=whole)
+    used = frozenset(str(name) for group in result.groups.values() for name in group.genes["gene"])
+    environment.globals.update(
+        counted=counted, exact=exact, short=short, whole=whole, used=used, gene_link=gene_link
+    )  # fmt: skip
     return environment
 
 

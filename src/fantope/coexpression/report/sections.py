@@ -1,34 +1,31 @@
-"""What the report's sections show, in order: findings, the choice of alpha, modules, labels, differences, gaps."""
+"""What the report's sections show, in order: findings, the choice of alpha, modules, genes, differences, gaps."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
+from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
+from fantope.coexpression.report.table import Column, Table
 from fantope.coexpression.report.words import (
     LEVEL,
+    VERDICTS,
     changes,
     counted,
     enumeration,
     fixed,
     gap,
-    missing,
+    percent,
     plain,
     short,
     structure,
     whole,
 )
 from fantope.coexpression.view import by_module, by_specificity, loadings
-
-MOST_ENRICHED = 50  # pairs of module and label in one table
-SHOWN = 16  # labels in one table; the file has them all
-MARGIN = "size"
 
 
 @dataclass(frozen=True)
@@ -42,37 +39,6 @@ class About:
     versions: Mapping[str, str] = field(default_factory=dict)  # of fantope and what it stands on
     files: Mapping[str, str] = field(default_factory=dict)  # what each file beside the report holds, by name
     simulated: bool = False  # whether the data are made up, which the report then says at its head
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column of a table: what of the frame, under which heading, in which form."""
-
-    key: str
-    title: str
-    form: Callable[[Any], str] | None = None  # how a number is written; None for text
-    hint: str = ""  # what the heading means, for a tooltip
-    wide: bool = False  # whether the cells hold sentences or lists
-
-
-@dataclass(frozen=True, eq=False)
-class Table:
-    """Rows of a frame under headings, with a caption and a name that is unique in the report."""
-
-    frame: pd.DataFrame
-    columns: Sequence[Column]
-    caption: str
-    name: str
-
-    def rows(self) -> Iterator[list[tuple[Any, Column]]]:
-        """Yield each row as pairs of a value and its column."""
-        for row in self.frame[[column.key for column in self.columns]].itertuples(index=False, name=None):
-            yield list(zip(row, self.columns, strict=True))
-
-
-def exact(value: Any) -> str:
-    """Return a number for a script to sort by; nothing where there is none."""
-    return "" if missing(value) else f"{float(value):.6g}"
 
 
 def facts(result: Coexpression, about: About) -> list[str]:
@@ -109,6 +75,12 @@ def findings(result: Coexpression) -> list[str]:
             f"({counted(int(strongest['n_genes']), 'gene')}, mean correlation "
             f"{fixed(2)(strongest['mean_correlation'])}), led by {strongest['hubs']}."
         )
+    proven = [
+        f"{whole((group.genes['proven'] == 'in').sum())} of the {counted(len(group.genes), 'gene')}"
+        + (f" in {name}" if len(result.groups) > 1 else "")
+        for name, group in result.groups.items()
+    ]
+    sentences.append(f"Proven to be in use, whatever the optimum: {enumeration(proven)}.")
     for pair in result.differential:
         sentences += [structure(pair), changes(pair)]
     widest = max(float(group.solution.gap) for group in result.groups.values())
@@ -148,6 +120,8 @@ def modules(result: Coexpression) -> list[dict[str, Any]]:
             "description": _described(group),
             "choice": _choice(group),
             "table": _module_table(k, group, several),
+            "components": _component_table(k, group, several),
+            "networks": list(group.modules["module"]),
         }
         for k, group in enumerate(result.groups.values())
     ]
@@ -159,9 +133,24 @@ def _module_table(number: int, group: GroupResult, several: bool) -> Table:
         Column("n_genes", "genes", whole),
         Column("mean_correlation", "mean correlation", fixed(2), "Mean over all pairs of genes in the module"),
         Column("explained_variance", "eigengene explains", fixed(2), "Share of the module’s variance"),
-        Column("hubs", "hub genes", wide=True),
+        Column("place", "component", None, "On which most of the module lies, and the share of its weight there"),
+        Column("hubs", "hub genes", wide=True, genes=True),
     ]
-    return Table(group.modules, columns, f"Modules of {group.name}" if several else "Modules", f"modules-{number}")
+    shares = zip(group.modules["component"], group.modules["component_share"], strict=True)
+    frame = group.modules.assign(place=[f"C{component} ({percent(share)})" for component, share in shares])
+    return Table(frame, columns, f"Modules of {group.name}" if several else "Modules", f"modules-{number}")
+
+
+def _component_table(number: int, group: GroupResult, several: bool) -> Table:
+    columns = [
+        Column("component", "component", lambda number: f"C{number}"),
+        Column("explained_variance", "variance", fixed(1), "Explained along the component; a single gene has 1"),
+        Column("n_genes", "genes", whole, "Genes with their largest loading on this component"),
+        Column("module", "mostly", None, "The module that has most of the component"),
+        Column("module_share", "share of it", percent, "Share of the component’s squared loadings in that module"),
+    ]
+    caption = f"Components of {group.name}" if several else "Components"
+    return Table(group.components, columns, f"{caption}, sparse basis", f"components-{number}")
 
 
 def _described(group: GroupResult) -> str:
@@ -188,8 +177,9 @@ def genes(result: Coexpression) -> Table:
     parts = [by_module(group.genes, most=None).assign(group=group.name) for group in result.groups.values()]
     frame = pd.concat(parts, ignore_index=True)
     frame["specific"] = ["only here" if value else "" for value in frame["specific"]]
+    frame["proven"] = frame["proven"].map(VERDICTS)
     d = loadings(frame).shape[1]
-    columns = [Column("gene", "gene"), Column("module", "module")]
+    columns = [Column("gene", "gene", genes=True), Column("module", "module")]
     if several:
         columns.insert(1, Column("group", "group"))
         columns.append(Column("specific", "group-specific", None, "Active in this group only"))
@@ -197,62 +187,16 @@ def genes(result: Coexpression) -> Table:
         Column("hub_rank", "hub rank", whole, "1 is the module’s strongest hub"),
         Column("kme", "kME", fixed(3), "Correlation with the module’s eigengene"),
         Column("leverage", "leverage", fixed(3), "Diagonal of the solution: how much of the subspace is this gene"),
-        *(Column(f"pc{k + 1}", f"PC{k + 1}", _loading, f"Loading on component {k + 1}") for k in range(d)),
+        Column("proven", "verdict", None, "What the certificate proves: in use in every optimum, in none, or neither"),
+        *(Column(f"sparse{k + 1}", f"C{k + 1}", _loading, f"Loading on component {k + 1}") for k in range(d)),
     ]
+    if frame["remark"].any():
+        columns.insert(2, Column("remark", "remark"))
     return Table(frame, columns, "Active genes", "genes")
 
 
 def _loading(value: float) -> str:
     return "·" if value == 0 else fixed(3)(value) if abs(value) >= 5e-4 else short(value)
-
-
-def cross_tables(result: Coexpression) -> list[dict[str, Any]]:
-    """Return what is shown of each group and labelling."""
-    several = len(result.groups) > 1
-    return [
-        _part(cross, f"{cross.name}, modules of {name}" if several else cross.name, f"cross-{k}-{j}")
-        for k, (name, group) in enumerate(result.groups.items())
-        for j, cross in enumerate(group.cross_tables)
-    ]
-
-
-def _part(cross: CrossTable, title: str, name: str) -> dict[str, Any]:
-    inner = cross.counts.drop(index=MARGIN, columns=MARGIN)
-    filled = inner.loc[:, (inner > 0).any()]
-    # The labels that say most about some module: of many gene sets the large ones would say least.
-    shown = cross.p_values[filled.columns].min().sort_values(kind="stable").index[:SHOWN]
-    sizes = cross.counts[MARGIN].drop(MARGIN)
-    return {
-        "title": title,
-        "name": name,
-        "agreement": _agreement(cross),
-        "unknown": cross.unknown,
-        "hidden": filled.shape[1] - len(shown),
-        "labels": [(label, cross.counts.loc[MARGIN, label]) for label in shown],
-        "rows": [
-            (module, size, [_cell(inner[label].iloc[i], size, cross.p_values[label].iloc[i]) for label in shown])
-            for i, (module, size) in enumerate(sizes.items())
-        ],
-        "quality": _quality(cross, name),
-        "enriched": _enriched(cross, name),
-        "n_tests": len(cross.enrichment),
-    }
-
-
-def _enriched(cross: CrossTable, name: str) -> Table:
-    """Return the labels that modules have more genes of than chance gives."""
-    frame = cross.enrichment[cross.enrichment["fdr"] <= LEVEL].head(MOST_ENRICHED)
-    columns = [
-        Column("module", "module"),
-        Column("label", "label", wide=True),
-        Column("n_common", "in common", whole),
-        Column("n_label", "its genes", whole, "Analysed genes with this label"),
-        Column("fold", "fold", fixed(1), "Genes in common over what chance gives"),
-        Column("p", "p", short, "Hypergeometric, against all analysed genes"),
-        Column("fdr", "FDR", short, "False discovery rate over all modules and labels"),
-        Column("genes", "genes", wide=True),
-    ]
-    return Table(frame, columns, f"Enriched at a false discovery rate of {LEVEL:g}", f"{name}-enriched")
 
 
 def traits(result: Coexpression) -> Table | None:
@@ -294,42 +238,6 @@ def preservation(result: Coexpression) -> Table | None:
         Column("p", "p", short, "Of the mean correlation, by random sets"),
     ]
     return Table(result.preservation, columns, "Modules in samples that had no part in finding them", "preservation")
-
-
-def _agreement(cross: CrossTable) -> str:
-    if math.isnan(cross.adjusted_rand):
-        return "A gene may have several of these labels, so there is no index of agreement as a whole."
-    return (
-        f"Adjusted Rand index {fixed(2)(cross.adjusted_rand)}: 1 would be the same partition, 0 what "
-        "chance gives; modules that divide one label among them lower it."
-    )
-
-
-def _cell(count: int, size: int, p: float) -> dict[str, float]:
-    """Return the genes that a module and a label have in common; the larger its share in per cent, the darker."""
-    return {"count": int(count), "share": round(100 * count / size) if size else 0, "p": float(p)}
-
-
-def _quality(cross: CrossTable, name: str) -> Table:
-    """Return each module beside the label that most of its genes carry."""
-    ours = cross.cohesion[cross.cohesion["method"] != cross.name].set_index("module")
-    theirs = cross.cohesion[cross.cohesion["method"] == cross.name].set_index("module")
-    frame = cross.purity.assign(
-        n_genes=ours["n_genes"].reindex(cross.purity["module"]).to_numpy(),
-        mean=ours["mean_correlation"].reindex(cross.purity["module"]).to_numpy(),
-        label_size=theirs["n_genes"].reindex(cross.purity["label"]).to_numpy(),
-        label_mean=theirs["mean_correlation"].reindex(cross.purity["label"]).to_numpy(),
-    )
-    columns = [
-        Column("module", "module"),
-        Column("n_genes", "genes", whole),
-        Column("mean", "mean r", fixed(2), "Mean correlation within the module"),
-        Column("label", "mostly"),
-        Column("purity", "purity", fixed(2), "Share of the module’s labelled genes that carry this label"),
-        Column("label_size", "its genes", whole, "Size of that label"),
-        Column("label_mean", "its mean r", fixed(2), "Mean correlation among all genes of that label"),
-    ]
-    return Table(frame, columns, "Each module beside the label that most of its genes carry", f"{name}-purity")
 
 
 def differential(result: Coexpression) -> list[dict[str, Any]]:
@@ -382,7 +290,7 @@ def _tested_modules(number: int, pair: Differential) -> Table:
 
 def _tested_genes(number: int, pair: Differential) -> Table:
     columns = [
-        Column("gene", "gene"),
+        Column("gene", "gene", genes=True),
         Column("specific_to", "only in"),
         Column("module", "module"),
         *_changes(pair, "Mean correlation with the other genes of its modules", "tested genes"),

@@ -9,6 +9,7 @@ from typing import Any
 from fantope.coexpression.analysis.result import Differential
 
 LEVEL = 0.05  # of p-values and false discovery rates that are called a difference
+VERDICTS = {"in": "proven in use", "out": "proven not in use", "undecided": "undecided"}
 NAMES = {
     "pearson": "Pearson correlations",
     "spearman": "Spearman rank correlations",
@@ -52,6 +53,17 @@ def gap(value: Any) -> str:
     ('0.00073', '< 1e−6')
     """
     return "< 1e−6" if not missing(value) and value < 1e-6 else short(value)
+
+
+def percent(value: Any) -> str:
+    """Return a share in per cent.
+
+    Examples
+    --------
+    >>> percent(0.974), percent(0.0061)
+    ('97\u202f%', '0.6\u202f%')
+    """
+    return "–" if missing(value) else f"{100 * value:{'.0f' if value >= 0.1 else '.1f'}}\u202f%"
 
 
 def plain(value: Any) -> str:

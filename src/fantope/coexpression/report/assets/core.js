@@ -26,6 +26,42 @@ function svg(name, attributes = {}, ...children) {
   return made;
 }
 
+// Colours of the light theme while something is drawn for print or for a file.
+function onPaper(draw) {
+  document.documentElement.classList.add('paper');
+  try {
+    return draw();
+  } finally {
+    document.documentElement.classList.remove('paper');
+  }
+}
+onPaper.active = () => document.documentElement.classList.contains('paper');
+
+const variable = (name) => window.getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+// Of several things in one figure or table the Tab key reaches one; arrow keys move among them.
+function roving(place, selector) {
+  const items = () => [...place.querySelectorAll(selector)].filter((item) => !item.closest('[hidden]'));
+  const stop = (chosen) => {
+    place.querySelectorAll(selector).forEach((item) => item.setAttribute('tabindex', item === chosen ? '0' : '-1'));
+  };
+  place.addEventListener('focusin', (event) => {
+    const item = event.target.closest(selector);
+    if (item) stop(item);
+  });
+  place.addEventListener('keydown', (event) => {
+    const found = items();
+    const at = found.indexOf(document.activeElement);
+    const far = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if (at < 0 || !far) return;
+    event.preventDefault();
+    found[(at + far + found.length) % found.length].focus();
+  });
+  const reset = () => stop(items()[0]);
+  reset();
+  return reset;
+}
+
 function number(value, digits = 2) {
   if (value === null || value === undefined) return '–';
   const text = value.toFixed(digits);

@@ -2,9 +2,7 @@
 // Blue for negative, red for positive, the paper's colour at zero: distinct under the common colour deficiencies.
 const LIGHT = [[33, 102, 172], [146, 197, 222], [250, 250, 247], [244, 165, 130], [178, 24, 43]];
 const DARK = [[110, 180, 240], [55, 105, 150], [30, 34, 38], [150, 80, 60], [250, 140, 110]];
-let printing = false;
-
-const isDark = () => !printing && window.matchMedia('(prefers-color-scheme: dark)').matches;
+const isDark = () => !onPaper.active() && window.matchMedia('(prefers-color-scheme: dark)').matches;
 
 function colourTable() {
   const stops = isDark() ? DARK : LIGHT;
@@ -54,8 +52,7 @@ class HeatMap {
   }
 
   // Where the panels are, in CSS pixels.
-  layout() {
-    const width = this.canvas.clientWidth || 640;
+  layout(width = this.canvas.clientWidth || 640) {
     const count = this.matrices.length;
     const left = this.source.bands.length ? 12 + 7 * Math.min(14, Math.max(...this.source.bands.map((b) => b.name.length))) : 8;
     const top = count > 1 || this.weights ? 26 : 8;
@@ -87,11 +84,24 @@ class HeatMap {
     const pen = this.canvas.getContext('2d');
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.imageSmoothingEnabled = false;
-    const style = window.getComputedStyle(document.documentElement);
-    const ink = printing ? '#1d2125' : style.getPropertyValue('--ink').trim();
-    const quiet = printing ? '#59616a' : style.getPropertyValue('--quiet').trim();
+    this.paint(pen, plan);
+    this.plan = plan;
+    if (this.cursor) this.drawCursor(pen, variable('--ink'));
+  }
+
+  // The same figure as SVG, for a file: matrices as pictures, the rest as lines and text.
+  toSvg() {
+    const plan = this.layout(760);
+    const pen = new SvgPen(plan.width, plan.height, this.canvas.getAttribute('aria-label'));
+    this.paint(pen, plan);
+    return pen.root;
+  }
+
+  paint(pen, plan) {
+    const ink = variable('--ink');
+    const quiet = variable('--quiet');
     const colours = colourTable();
-    pen.font = `12px ${style.getPropertyValue('--sans')}`;
+    pen.font = `12px ${variable('--sans')}`;
     plan.panels.forEach((box, k) => {
       const strip = box.matrix === null;
       const columns = strip ? this.source.loadings.count : this.size;
@@ -106,7 +116,7 @@ class HeatMap {
       if (strip) {
         for (let c = 0; c < columns; c += 1) {
           pen.textAlign = 'center';
-          const name = box.width / columns < 26 ? String(c + 1) : `PC${c + 1}`;
+          const name = box.width / columns < 26 ? String(c + 1) : `C${c + 1}`;
           pen.fillText(name, box.x + ((c + 0.5) * box.width) / columns, box.y - 9);
         }
       } else if (plan.panels.length > 1) {
@@ -115,8 +125,6 @@ class HeatMap {
       }
     });
     this.drawScale(pen, plan, quiet, colours);
-    this.plan = plan;
-    if (this.cursor) this.drawCursor(pen, ink);
   }
 
   drawBands(pen, box, strip, labelled, left, ink, quiet) {
@@ -241,7 +249,7 @@ class HeatMap {
     const shown = [];
     for (let c = 0; c < count; c += 1) {
       const value = this.weights[row * count + c];
-      if (value) shown.push(`${number((value / 127) * this.source.loadings.limits[c])} on PC${c + 1}`);
+      if (value) shown.push(`${number((value / 127) * this.source.loadings.limits[c])} on C${c + 1}`);
     }
     return `${text}: loadings ${shown.join(', ') || 'below 0.01'}.`;
   }

@@ -5,6 +5,7 @@ for (const figure of document.querySelectorAll('[data-heat]')) {
   const number_ = Number(figure.dataset.number);
   const source = figure.dataset.heat === 'modules' ? data.modules[number_] : data.pairs[number_].heat;
   const map = new HeatMap(figure, source);
+  figure.toSvg = () => map.toSvg();
   redraws.push(() => map.draw());
 }
 
@@ -18,8 +19,16 @@ for (const place of document.querySelectorAll('[data-chart]')) {
   }
 }
 
+document.querySelectorAll('[data-network]').forEach((figure) => {
+  drawNetwork(figure, Number(figure.dataset.group), Number(figure.dataset.network));
+});
+document.querySelectorAll('.drawn').forEach((text) => { text.hidden = false; });
 document.querySelectorAll('table[data-sortable]').forEach(startSorting);
+document.querySelectorAll('table').forEach(startLinks);
 document.querySelectorAll('input[data-table]').forEach(startSearch);
+document.querySelectorAll('.wide').forEach(offerTable);
+document.querySelectorAll('figure').forEach(offerFigure);
+startPanels();
 
 const redraw = () => redraws.forEach((again) => again());
 let waiting = 0;
@@ -29,13 +38,13 @@ window.addEventListener('resize', () => {
 });
 window.matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
 window.addEventListener('beforeprint', () => {
-  printing = true;
+  document.documentElement.classList.add('paper');
   document.querySelectorAll('details').forEach((part) => part.toggleAttribute('data-closed', !part.open));
   document.querySelectorAll('details').forEach((part) => part.setAttribute('open', ''));
   redraw();
 });
 window.addEventListener('afterprint', () => {
-  printing = false;
+  document.documentElement.classList.remove('paper');
   document.querySelectorAll('details[data-closed]').forEach((part) => part.removeAttribute('open'));
   redraw();
 });

@@ -16,6 +16,7 @@ function sortBy(table, column, descending) {
     return sign * (typeof a === 'number' ? a - b : collator.compare(a, b));
   });
   body.append(...rows.map(([, row]) => row));
+  table.firstLink();
 }
 
 function startSorting(table) {
@@ -34,6 +35,11 @@ function startSorting(table) {
   });
 }
 
+// Hundreds of names would be hundreds of stops on the way through the page.
+function startLinks(table) {
+  table.firstLink = roving(table, 'a');
+}
+
 function startSearch(input) {
   const table = document.getElementById(input.dataset.table);
   const told = document.querySelector(`[data-matches="${input.dataset.table}"]`);
@@ -46,6 +52,7 @@ function startSearch(input) {
       row.hidden = !shown;
       count += shown;
     }
+    table.firstLink();
     told.textContent = words.length ? `${count} of ${rows.length}` : '';
   });
 }
