@@ -287,7 +287,7 @@ def test_every_figure_comes_as_svg_and_png(opened, scheme):
         root = ElementTree.fromstring(content)
         names.add(name)
         assert root.tag == "{http://www.w3.org/2000/svg}svg" and root[0].tag.endswith("title")
-        assert root[1].get("fill") == "#fdfdfb"  # light in either scheme
+        assert root[1].get("fill") == "#fff"  # light in either scheme
         assert b"var(" not in content and b"<script" not in content and b"class=" not in content
     assert len(names) == figures.count()
     assert {"selection.svg", "modules_case.svg", "comparison_control_case.svg", "network_case_m1.svg"} <= names

@@ -28,7 +28,7 @@ def panels(result: Coexpression) -> dict[str, Any]:
     listed = partners(result, used)
     tested = [pair.genes["gene"] for pair in result.differential]
     others = [at for found in listed for at, *_ in found]
-    others += [int(at) for genes in tested for at in result.gene_names.get_indexer(genes)]
+    others += [int(at) for genes in tested for at in result.gene_names.get_indexer(pd.Index(genes))]
     every = [*(int(j) for j in used), *sorted(set(others) - {int(j) for j in used})]
     position = {j: k for k, j in enumerate(every)}
     names = [str(result.gene_names[j]) for j in every]
@@ -70,7 +70,7 @@ def partners(result: Coexpression, used: IntArray) -> list[list[tuple[int, ...]]
 def _members(group: GroupResult, used: list[str]) -> dict[str, list[Any]]:
     table = group.genes
     return {
-        "at": [int(k) for k in pd.Index(used).get_indexer(table["gene"].astype(str))],
+        "at": [int(k) for k in pd.Index(used).get_indexer(pd.Index(table["gene"].astype(str)))],
         "module": [str(name) for name in table["module"]],
         "rank": [int(rank) for rank in table["hub_rank"]],
         **{key: [round(float(value), 4) for value in table[key]] for key in ("leverage", "kme")},

@@ -41,7 +41,7 @@ class Table:
 
 def exact(value: Any) -> str:
     """Return a number for a script to sort by; nothing where there is none."""
-    return "" if missing(value) else f"{float(value):.6g}"
+    return "" if missing(value) else f"{float(value) + 0.0:.6g}"
 
 
 def gene_link(name: str) -> str:

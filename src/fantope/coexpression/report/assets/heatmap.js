@@ -116,7 +116,7 @@ class HeatMap {
       if (strip) {
         for (let c = 0; c < columns; c += 1) {
           pen.textAlign = 'center';
-          const name = box.width / columns < 26 ? String(c + 1) : `C${c + 1}`;
+          const name = box.width / columns < 20 ? String(c + 1) : `C${c + 1}`;
           pen.fillText(name, box.x + ((c + 0.5) * box.width) / columns, box.y - 9);
         }
       } else if (plan.panels.length > 1) {
