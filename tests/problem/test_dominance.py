@@ -3,9 +3,11 @@ import pytest
 
 import fantope
 from fantope.penalties import L1, WeightedL1
-from fantope.problem.dominance import dominated_bounds
+from fantope.problem import dominance
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.projection import Factors
+from fantope.problem.slack import SplitSlack
+from fantope.problem.soft_graph import dense_graph
 
 
 def instance(seed, penalty=None, m=300, a=40):
@@ -22,6 +24,14 @@ def instance(seed, penalty=None, m=300, a=40):
     dual = ExtendedDual(penalty, np.arange(a), U)
     X = Factors(np.arange(a), np.linalg.qr(rng.standard_normal((a, 3)))[0].T.copy(), np.ones(3))
     return S, dual, X
+
+
+def split(S, dual):
+    return SplitSlack(lambda r, c: S[np.ix_(r, c)], S.diagonal(), dense_graph(S, dual.penalty), dual)
+
+
+def dominated_bounds(S, dual, *rest):
+    return dominance.dominated_bounds(split(S, dual), *rest)
 
 
 def weighted(m=300):

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 
 from fantope.typing import Array
 
+MOST = 2**25  # numbers in the basis: of very many variables fewer steps are taken
 
-def roughly_leading(M: Array, count: int, start: Array, steps: int) -> tuple[Array, Array]:
+
+class Multiplies(Protocol):
+    """A symmetric matrix, or what can be multiplied like one."""
+
+    def __len__(self) -> int: ...
+
+    def __matmul__(self, V: Array, /) -> Array: ...
+
+
+def roughly_leading(M: Multiplies, count: int, start: Array, steps: int) -> tuple[Array, Array]:
     """Return about the ``count`` leading eigenvalues of M in descending order, and their eigenvectors as rows.
 
     ``steps`` steps of a block Krylov method from ``start``, approximate eigenvectors as rows, and random ones: the cost
@@ -16,6 +28,7 @@ def roughly_leading(M: Array, count: int, start: Array, steps: int) -> tuple[Arr
     random = np.random.default_rng(1).standard_normal((count, len(M))) / np.sqrt(len(M))
     block = np.linalg.qr(np.concatenate([start, random]).T)[0]
     basis = [block]
+    steps = max(min(steps, MOST // block.size), 2)
     for _ in range(steps - 1):
         block = M @ block
         block /= np.maximum(np.linalg.norm(block, axis=0), np.finfo(float).tiny)

@@ -59,7 +59,8 @@ def pack_dual(dual: LiftedDual, penalty: Penalty) -> State:
     if isinstance(dual.reduced, StructuredDual):
         return parts | {f"part{k}": P for k, P in enumerate(dual.reduced.parts)}
     if isinstance(dual.reduced, ExtendedDual):
-        return parts | {"active": dual.reduced.active.astype(np.int32), "rows": dual.reduced.U}
+        parts |= {"active": dual.reduced.active.astype(np.int32), "rows": dual.reduced.U}
+        return parts if dual.reduced.columns is None else parts | {"columns": dual.reduced.columns.astype(np.int32)}
     return parts | {"half": _half(dual, kept)}
 
 
@@ -138,9 +139,9 @@ def unpack_dual(parts: State, S: Covariance) -> LiftedDual:
 def _check_box(dual: DenseDual | ExtendedDual, labels: IntArray) -> None:
     """Refuse a U outside the box: what was written is inside, and clipping would hide that it was changed."""
     every = np.arange(len(labels))
-    rows = dual.active if isinstance(dual, ExtendedDual) else every
-    inside = np.abs(dual.U) <= (1.0 + 8.0 * UNIT) * np.asarray(dual.penalty.limits(rows, every))
-    inside |= (labels[rows][:, None] != labels) | (rows[:, None] == every)  # where a rule says what U is
+    rows, cols = (dual.active, dual.stored) if isinstance(dual, ExtendedDual) else (every, every)
+    inside = np.abs(dual.U) <= (1.0 + 8.0 * UNIT) * np.asarray(dual.penalty.limits(rows, cols))
+    inside |= (labels[rows][:, None] != labels[cols]) | (rows[:, None] == cols)  # where a rule says what U is
     if not inside.all():
         raise ValueError("U leaves the box of the penalty, or holds what is no number")
 
@@ -186,7 +187,11 @@ def _reduced(parts: State, penalty: Entrywise, m: int) -> DenseDual | ExtendedDu
     active = _whole(parts, "active")
     if len(active):
         _check_indices(active, m)
-    rows = _real(parts, "rows")
-    if rows.shape != (len(active), m):
+    rows, columns = _real(parts, "rows"), _whole(parts, "columns") if "columns" in parts else None
+    if columns is not None:
+        _check_indices(columns, m)
+        if not np.isin(active, columns).all():
+            raise ValueError("columns lack active variables")
+    if rows.shape != (len(active), m if columns is None else len(columns)):
         raise ValueError(f"rows of shape {rows.shape} for {len(active)} active of {m} variables")
-    return ExtendedDual(penalty, active, rows)
+    return ExtendedDual(penalty, active, rows, columns)

@@ -12,8 +12,8 @@ import numpy as np
 from fantope.checks import VANISHED
 from fantope.kernels.scan import roots, unite
 from fantope.operators.columns import Columns, TiledColumns, rounding
-from fantope.operators.graph import ThresholdGraph, collect, labels_of
-from fantope.operators.tiles import Largest, Tile, connections, everything, forest, largest, pairs
+from fantope.operators.graph import Edges, ThresholdGraph, collect, labels_of
+from fantope.operators.tiles import Largest, Tile, above, connections, everything, forest, largest, pairs
 from fantope.typing import Array, IntArray
 
 T = TypeVar("T")
@@ -155,6 +155,13 @@ class DataCovariance(ABC):
     def graph(self, alpha: float, apart: IntArray | None = None) -> ThresholdGraph:
         """Return what the pairs with |S_ij| > alpha, not both in ``apart``, connect: it serves every larger alpha."""
         return collect(self.size, alpha, self._scan(partial(forest, apart=apart), lambda: alpha))
+
+    def pairs_above(self, threshold: Callable[[], float], apart: IntArray | None = None) -> Iterator[Edges]:
+        """Yield all pairs with |S_ij| > threshold(), which may rise, and upper bounds of |S_ij| with the sign of S_ij.
+
+        Pairs of two variables of ``apart`` are left out.
+        """
+        return self._scan(partial(above, apart=apart), threshold)
 
     def largest_off_diagonal(self, apart: IntArray | None = None) -> float:
         """Return max |S_ij|, i ≠ j, not both in ``apart``."""

@@ -1,7 +1,8 @@
 """One pass over S, tile by tile: which tiles are needed, and what is kept of each.
 
 The functions that reduce a tile run where the tile is, in this process or on a worker of a cluster: what they return
-is a small multiple of the number of variables in it, whatever the number of entries above the threshold.
+is a small multiple of the number of variables in it, whatever the number of entries above the threshold; but for
+:func:`above`, which returns them all.
 """
 
 from __future__ import annotations
@@ -97,6 +98,12 @@ def connections(tile: Tile, alpha: float) -> Connections:
     return Connections(
         *tile.global_pairs(r[sure][joined], c[sure][joined]), *tile.global_pairs(maybe_r[apart], maybe_c[apart])
     )
+
+
+def above(tile: Tile, alpha: float, apart: IntArray | None = None) -> Edges:
+    """Return all pairs with |S_ij| > alpha, without those inside ``apart``: bounds of |S_ij| with the sign of S_ij."""
+    r, c, bounds = tile.without(tile.above(alpha), apart)
+    return (*tile.global_pairs(r, c), np.copysign(bounds, tile.values[r, c]))
 
 
 @dataclass(frozen=True)

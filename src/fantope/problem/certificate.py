@@ -27,16 +27,21 @@ from fantope.problem.bounds import (
     claimed_eigenvalue_bounds,
     leading_eigenvalue_bounds,
 )
-from fantope.problem.decomposition import component_labels
+from fantope.problem.decomposition import component_labels, wide_problem
 from fantope.problem.dominance import dominated_bounds
 from fantope.problem.dual import ExtendedDual, LiftedDual, PenalisedDual, ReducedDual, StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
 from fantope.problem.simplex import capped_simplex
-from fantope.typing import Array, IntArray
+from fantope.problem.slack import SplitSlack
+from fantope.problem.soft_graph import dense_graph
+from fantope.problem.wide import WideProblem
+from fantope.typing import Array, BoolArray, IntArray
 
 SLACK = 0.02  # of an absolute tolerance: what proving the bound may cost
 ACCEPTED = 0.95  # of the tolerance: a bound within it ends the run, and need not be any tighter
+LARGEST_SHARE = 0.5  # of the variables in the active set; beyond it a factorisation of all costs about as much
+LARGEST_CORE = 4000  # variables in the matrix that bounds all others, where these are too many for a factorisation
 FEASIBLE = 1e-9  # distance to the Fantope that counts as rounding
 STRIP = 512  # rows compared at a time, so that checking needs no further p × p array
 
@@ -100,7 +105,7 @@ def verify_reported(
 ) -> tuple[Certificate, str]:
     """Recompute a bracket from S, X and U, and return it with what differs from the one reported, if anything does."""
     width = max(reported.dual_bound - reported.objective, 0.0)
-    found = verify(S, X, dual, n_components, slack=0.01 * width)
+    found = verify(S, X, dual, n_components, slack=0.01 * width, accepted=reported.dual_bound + 0.01 * width)
     return found, compare_brackets(found, reported, max(float(np.abs(S.diagonal()).max()), dual.alpha))
 
 
@@ -129,8 +134,15 @@ def certify(
         leading = np.zeros((len(X.weights), problem.size))
         leading[:, X.rows] = X.vectors
     accepted = objective + ACCEPTED * tol * abs(objective)
-    if isinstance(dual, ExtendedDual) and problem.size > DENSE_UP_TO:
-        found = dominated_bounds(problem.S, dual, X, problem.n_components, slack, objective)
+    if isinstance(problem, WideProblem):
+        assert isinstance(dual, ExtendedDual)
+        wide = wide_bounds(problem, dual, X, slack, objective, accepted)
+        return Certificate(objective, _sum_of_largest(wide, problem.n_components))
+    few = isinstance(dual, ExtendedDual) and problem.n_components <= len(dual.active) <= LARGEST_SHARE * problem.size
+    if few and problem.size > DENSE_UP_TO:
+        assert isinstance(dual, ExtendedDual)
+        split = SplitSlack(problem.block, problem.diagonal(), dense_graph(problem.S, problem.box), dual)
+        found = dominated_bounds(split, X, problem.n_components, slack, objective)
         if found is not None and _sum_of_largest(found, problem.n_components) <= accepted:
             return Certificate(objective, _sum_of_largest(found, problem.n_components))
     M = dual.slack(problem.S)
@@ -164,11 +176,27 @@ def feasible_objective(problem: Problem, X: Factors) -> float:
     return problem.objective(X)
 
 
-def row_sum_bound(problem: Problem, dual: ReducedDual) -> float:
-    """Return a rough upper bound of φ_d(M), M = S − U, that costs one pass over S and no factorisation.
+def wide_bounds(
+    problem: WideProblem, dual: ExtendedDual, X: Factors, slack: float, below: float, accepted: float
+) -> Array:
+    """Return bounds of the d largest eigenvalues of S − U from a core of variables; rough ones if that fails."""
+    M, d = problem.slack(dual), problem.n_components
+    found = dominated_bounds(M, X, d, slack, below, accepted, LARGEST_CORE)
+    rough = row_sums(M)
+    return rough if found is None or _sum_of_largest(rough, d) < _sum_of_largest(found, d) else found
 
-    diag(r) − M is diagonally dominant, hence M ⪯ diag(r), for r_i = M_ii + Σ_{j≠i} |M_ij|.
-    """
+
+def row_sums(M: SplitSlack) -> Array:
+    """Return r_i ≥ M_ii + Σ_{j≠i} |M_ij|: diag(r) − M is diagonally dominant, hence M ⪯ diag(r)."""
+    sums = M.row_sums()
+    return np.asarray(M.diagonal + sums + 4 * len(M) * UNIT * (sums + np.abs(M.diagonal)))
+
+
+def row_sum_bound(problem: Problem, dual: ReducedDual) -> float:
+    """Return a rough upper bound of φ_d(S − U) that costs one pass over S and no factorisation."""
+    if isinstance(problem, WideProblem):
+        assert isinstance(dual, ExtendedDual)
+        return _sum_of_largest(row_sums(problem.slack(dual)), problem.n_components)
     m = problem.size
     every, r = np.arange(m), np.empty(m)
     for i in range(0, m, STRIP):
@@ -233,7 +261,12 @@ def spectrum_bounds(
 
 
 def verify(
-    S: Covariance, X: scipy.sparse.csr_array, dual: LiftedDual, n_components: int, slack: float = 0.0
+    S: Covariance,
+    X: scipy.sparse.csr_array,
+    dual: LiftedDual,
+    n_components: int,
+    slack: float = 0.0,
+    accepted: float = -np.inf,
 ) -> Certificate:
     """Recompute the bracket from S, X and U alone.
 
@@ -243,7 +276,8 @@ def verify(
 
     X may be off the Fantope by rounding. Scaled to trace d and mixed with a multiple of the identity it is in it, its
     zeros kept, and by concavity the mixture's objective is at least the mixture of both objectives: that is reported.
-    The bound may exceed φ_d(S − U) by ``slack`` where that saves time.
+    The bound may exceed φ_d(S − U) by ``slack`` where that saves time; of components too large for an array it need not
+    be better than ``accepted``.
 
     Raises
     ------
@@ -261,6 +295,10 @@ def verify(
         raise CertificateError("S has entries above the penalty's between components that the dual point keeps apart.")
     sizes = np.bincount(labels)
     gain = S.diagonal() - penalty.diagonal(np.arange(S.size))
+    wide = _verified_wide(S, dual, gain > -np.inf, n_components)
+    if wide is not None:
+        bounds = wide_bounds(*wide, _factors(X, dual.position), slack, objective, accepted)
+        return Certificate(objective, _sum_of_largest(np.append(bounds, gain[dual.position < 0]), n_components))
     parts = [gain[sizes[labels] == 1]]
     for label in np.flatnonzero(sizes > 1):
         block = np.flatnonzero((labels == label) & (gain > -np.inf))
@@ -270,6 +308,32 @@ def verify(
         np.subtract(S_block, U, out=U)
         parts.append(spectrum_bounds(U, n_components, slack=slack))
     return Certificate(objective, _sum_of_largest(np.concatenate(parts), n_components))
+
+
+def _verified_wide(
+    S: Covariance, dual: LiftedDual, allowed: BoolArray, n_components: int
+) -> tuple[WideProblem, ExtendedDual] | None:
+    """Return the problem over the variables that U keeps, and U, checked; None where blocks of S can be formed."""
+    own, penalty, connected = dual.reduced, dual.penalty, np.bincount(dual.labels)[dual.labels] > 1
+    if not isinstance(own, ExtendedDual) or not isinstance(penalty, Entrywise):
+        return None
+    kept = np.flatnonzero(dual.position >= 0)
+    problem = wide_problem(S, kept, dual.labels, n_components, penalty)
+    if problem is None:
+        return None
+    if not dual.position[connected & allowed].min(initial=0) >= 0 or not allowed[kept].all():
+        raise CertificateError("the dual point does not know all variables of a component.")
+    if not problem.box.excess(own.U, own.active, own.stored) <= 8 * UNIT * penalty.alpha:
+        raise CertificateError("the dual point leaves the box |U| ≤ w of the penalty.")
+    return problem, own
+
+
+def _factors(X: scipy.sparse.csr_array, position: IntArray) -> Factors:
+    """Return X's eigenvectors over the kept variables: where to look for those of S − U."""
+    rows = np.flatnonzero(np.diff(X.indptr))
+    values, vectors = np.linalg.eigh(X[rows][:, rows].toarray())
+    used = values > 1e-6
+    return Factors(position[rows], np.ascontiguousarray(vectors.T[used]), values[used])
 
 
 def _structured_bound(S: Covariance, dual: LiftedDual, n_components: int, slack: float) -> float:

@@ -23,11 +23,16 @@ from fantope.operators.graph import ThresholdGraph, labels_of
 from fantope.penalties import Concave, Entrywise, Penalty, Smooth, Structured
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
+from fantope.problem.soft_graph import soft_graph
+from fantope.problem.wide import WideProblem
 from fantope.typing import IntArray
 
 STRIP = 512  # rows compared at a time
 DENSE_UP_TO = 5000  # variables, for penalties that need S whole
 ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
+LARGEST_DENSE = 3 * 2**30  # bytes of these; beyond, S is asked for by blocks, and S − U is sparse
+MOST_PAIRS = 50_000_000  # of the thresholded graph: 8 bytes each, and 24 while they are gathered
+BYTES_A_PAIR = 60  # of memory that a machine must have, the solver's own arrays included
 
 
 @dataclass(frozen=True)
@@ -130,7 +135,9 @@ def decompose(
     own = penalty.restrict(kept)
     if len(sizes) == 1 and len(kept) == S.size and isinstance(S, DenseCovariance):
         return Decomposition(Problem(S.S, n_components, own), kept, labels, posed)
-    _check_memory(len(kept), S.size, penalty.alpha)
+    wide = wide_problem(S, kept, labels, n_components, penalty)
+    if wide is not None:
+        return Decomposition(wide, kept, labels, posed)
     block = S.block(kept, kept)
     block[labels[kept][:, None] != labels[kept]] = 0.0
     return Decomposition(Problem(block, n_components, own, labels[kept]), kept, labels, posed)
@@ -192,14 +199,33 @@ def largest_alpha(S: Covariance, penalty: Penalty | Concave) -> float:
     return largest
 
 
-def _check_memory(kept: int, size: int, alpha: float) -> None:
-    """Refuse at once what would only fail, or bring the machine to a halt, after minutes of work."""
-    needed, there = ARRAYS * 8 * kept**2 / 2**30, _physical_memory() / 2**30
-    if needed > there:
-        raise MemoryError(
-            f"alpha must be larger on this machine: at {alpha:g}, {kept:,} of {size:,} variables have a partner above "
-            f"it, and the problem over them needs {needed:.1f} GB of the {there:.1f} GB of memory here; raise alpha."
-        )
+def wide_problem(
+    S: Covariance, kept: IntArray, labels: IntArray, n_components: int, penalty: Entrywise
+) -> WideProblem | None:
+    """Return the problem without its m × m array where that is large, None where it is to be formed.
+
+    What fits neither way is refused at once: it would only fail, or bring the machine to a halt, after minutes of work.
+    """
+    needed, there = ARRAYS * 8.0 * len(kept) ** 2, _physical_memory()
+    if needed <= min(LARGEST_DENSE, there):
+        return None
+    most = min(MOST_PAIRS, there / BYTES_A_PAIR)
+    graph, fits = soft_graph(S, penalty, kept, labels, most)
+    if graph is not None:
+        return WideProblem(S, kept, labels[kept], graph, n_components, penalty.restrict(kept))
+    if needed <= there:
+        return None
+    raise MemoryError(
+        f"alpha must be larger on this machine: at {penalty.alpha:g}, {len(kept):,} of {S.size:,} variables have a "
+        f"partner above it, in more than the {most:,.0f} pairs that fit in memory; raise alpha to about "
+        f"{_rounded_up(fits):g}."
+    )
+
+
+def _rounded_up(value: float) -> float:
+    """Return the next number with three digits."""
+    unit = 10.0 ** (np.floor(np.log10(value)) - 2)
+    return float(np.ceil(value / unit) * unit)
 
 
 def _physical_memory() -> float:

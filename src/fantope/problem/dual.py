@@ -89,25 +89,30 @@ class DenseDual:
 class ExtendedDual:
     """U stored on the rows of an active set; S, clipped to the box, between the other variables.
 
-    Its size is that of the active set: S is not held, but asked for.
+    Its size is that of the active set: S is not held, but asked for. Of the rows some columns may be enough: elsewhere
+    U is S, clipped to the box, as well.
     """
 
     penalty: Entrywise
     active: IntArray  # (a,) ascending
-    U: Array  # (a, m): the rows of the active variables
+    U: Array  # (a, m): the rows of the active variables, or (a, c) of them
+    columns: IntArray | None = None  # (c,) ascending, with all active variables; None for all
 
     @classmethod
     def empty(cls, size: int, penalty: Entrywise) -> ExtendedDual:
         """Return U = clip(S), with which S − U is S, soft-thresholded."""
         return cls(penalty, np.zeros(0, dtype=np.intp), np.zeros((0, size)))
 
+    @property
+    def stored(self) -> IntArray:
+        """The columns of U that are stored."""
+        return np.arange(self.U.shape[1]) if self.columns is None else self.columns
+
     def over(self, S: Array, rows: IntArray, cols: IntArray) -> Array:
         """Return U[rows][:, cols] in place of ``S``, the entries S[rows][:, cols]."""
-        position = np.full(self.U.shape[1], -1)
-        position[self.active] = np.arange(len(self.active))
         for target, own, other in ((S, rows, cols), (S.T, cols, rows)):
-            inside = np.flatnonzero(position[own] >= 0)
-            target[inside] = self.U[position[own[inside]][:, None], other]
+            (here, i), (there, j) = _common(own, self.active), _common(other, self.stored)
+            target[here[:, None], there] = self.U[i[:, None], j]
         return _into_box(S, self.penalty, rows, cols)
 
     def kept(self, previous: ReducedDual | None) -> ExtendedDual:
@@ -117,9 +122,16 @@ class ExtendedDual:
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U; among the other variables that is S, soft-thresholded."""
         U = _copied(S, out)
-        U[self.active] = self.U
-        U[:, self.active] = self.U.T
+        U[self.active[:, None], self.stored] = self.U
+        U[self.stored[:, None], self.active] = self.U.T
         return _slack(S, U, self.penalty)
+
+
+def _common(variables: IntArray, known: IntArray) -> tuple[IntArray, IntArray]:
+    """Return where ``variables`` are among the ``known`` ones, which ascend: places in the first, and in the second."""
+    at = np.minimum(np.searchsorted(known, variables), max(len(known) - 1, 0))
+    here = np.flatnonzero(known[at] == variables) if len(known) else at[:0]
+    return here, at[here]
 
 
 @dataclass(frozen=True)

@@ -24,12 +24,16 @@ from fantope.eigen import Eigenspace
 from fantope.operators.base import Covariance
 from fantope.penalties import Entrywise, Penalty
 from fantope.problem.bounds import UNIT, claimed_eigenvalue_bounds
-from fantope.problem.dual import LiftedDual
+from fantope.problem.decomposition import wide_problem
+from fantope.problem.dominance import dominating
+from fantope.problem.dual import ExtendedDual, LiftedDual
 from fantope.problem.projection import Factors
 from fantope.typing import Array, IntArray
 
 EXTRA = 12  # eigenvectors beyond d: what lies below them counts as one level
+MOST_UNUSED = 5000  # variables among which a vector is looked for
 GROUPS = (2, 3, 5, 8, 13)  # variables of vectors that are tried for what they would add
+LARGEST_CORE = 2000  # variables in the matrix that bounds all others, where these are too many for an array
 DENSE_UP_TO = 600  # variables: up to here all eigenvectors are computed and used
 
 
@@ -50,9 +54,10 @@ def leverage_bounds(
     """
     d, p = n_components, S.size
     kept = np.flatnonzero(dual.position >= 0)
-    M = S.block(kept, kept) - dual.block(kept, kept)
-    M[dual.labels[kept][:, None] != dual.labels[kept]] = 0.0
-    levels, V = _levels(M, d, X, kept, objective)
+    found = _levels_of_all(S, dual, d, X, kept, objective)
+    if found is None:
+        return np.zeros(p), np.ones(p)
+    levels, V = found
     scale = float(np.abs(levels).max())
     rest = _level_of_dropped(S, dual)
     # What is left out at the edge of the d leading ones: from here on only differences of levels matter.
@@ -72,10 +77,35 @@ def leverage_bounds(
         below = np.maximum(levels[d - 1] - rest, 0.0)
         shares = np.minimum(np.where(below > 0.0, room / below, 1.0), 1.0)
     unused = np.setdiff1d(np.arange(len(kept)), np.searchsorted(kept, X.rows))
-    gain = _gain(S, dual.penalty, kept[unused])
+    gain = _gain(S, dual.penalty, kept[unused][:MOST_UNUSED])
     shares[rest < gain - room - 1e-12 * scale] = 0.0
     upper[dropped] = shares
     return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
+
+
+def _levels_of_all(
+    S: Covariance, dual: LiftedDual, d: int, X: Factors, kept: IntArray, objective: float
+) -> tuple[Array, Array] | None:
+    """Return levels and vectors over the ``kept`` variables, as :func:`_levels` does; None if there are none."""
+    own, penalty, wide = dual.reduced, dual.penalty, None
+    if isinstance(own, ExtendedDual) and isinstance(penalty, Entrywise):
+        wide = wide_problem(S, kept, dual.labels, d, penalty)
+    if wide is None:
+        M = S.block(kept, kept) - dual.block(kept, kept)
+        M[dual.labels[kept][:, None] != dual.labels[kept]] = 0.0
+        return _levels(M, d, X, kept, objective)
+    assert isinstance(own, ExtendedDual)
+    inside = Factors(np.searchsorted(kept, X.rows), X.vectors, X.weights)
+    found = dominating(wide.slack(own), inside, d, EXTRA, LARGEST_CORE)
+    if found is None:
+        return None
+    core, E, tau = found
+    order = np.argsort(core)
+    core, E = core[order], np.ascontiguousarray(E[np.ix_(order, order)])
+    levels, vectors = _levels(E, d, X, kept[core], objective)
+    V = np.zeros((min(len(levels), d + EXTRA), len(kept)))
+    V[:, core] = vectors[: len(V)]
+    return np.maximum(levels[: len(V)], tau), V
 
 
 def _levels(M: Array, d: int, X: Factors, kept: IntArray, objective: float) -> tuple[Array, Array]:

@@ -9,7 +9,9 @@ import numpy as np
 
 from fantope.kernels.elementwise import objective_terms
 from fantope.penalties import Entrywise, Penalty
+from fantope.problem.dual import ExtendedDual
 from fantope.problem.projection import Factors, assemble, repair, share_of_centre, shrink
+from fantope.problem.slack import SplitSlack
 from fantope.typing import Array, IntArray
 
 
@@ -54,6 +56,27 @@ class Problem:
         """The box |U_ij| ≤ limits_ij of dual points: a number, or an (m, m) array. Not to be written to."""
         return self.box.limits()
 
+    @property
+    def largest(self) -> float:
+        """The largest |S_ij|."""
+        return float(np.abs(self.S).max())
+
+    def diagonal(self) -> Array:
+        """Return the (m,) diagonal of S."""
+        return np.asarray(self.S.diagonal())
+
+    def block(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return S[rows][:, cols] as a new array."""
+        return self.S[rows[:, None], cols]
+
+    def reach(self, rows: IntArray) -> IntArray:
+        """Return ``rows`` and the variables that may have an entry above its limit with one of them, ascending."""
+        return np.arange(self.size)
+
+    def slack(self, dual: ExtendedDual) -> Array | SplitSlack:
+        """Return S − U as something that can be multiplied with."""
+        return dual.slack(self.S)
+
     def cut(self, A: Array) -> None:
         """Set A to zero between components, in place."""
         if self.labels is not None:
@@ -68,7 +91,7 @@ class Problem:
         """
         rows = X.rows
         whole = len(rows) == self.size
-        block = self.S if whole else self.S[rows[:, None], rows]
+        block = self.S if whole else self.block(rows, rows)
         if not isinstance(self.penalty, Entrywise):
             return self._general_objective(block, rows, assemble(X.vectors.T, X.weights))
         limits = self.limits if whole else self.penalty.limits(rows, rows)
@@ -122,5 +145,5 @@ class Problem:
         """Whether the penalty forbids entries of X."""
         if not isinstance(self.penalty, Entrywise):
             return bool(np.any(self.penalty.forbidden(np.full((1, 1), -1.0))))
-        limits = self.limits
-        return not isinstance(limits, float) and bool(np.isinf(limits).any())
+        own = self.penalty.rows
+        return len(own) > 0 and bool(np.isinf(self.penalty.limits(own, own)).any())

@@ -21,6 +21,8 @@ from fantope.kernels.extension import extend_dual
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress
+from fantope.problem.slack import SplitSlack
+from fantope.problem.wide import WideProblem
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
@@ -31,15 +33,18 @@ from fantope.typing import Array, IntArray
 WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a few rounds (measured)
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
+EXTENDED = 4096  # outside variables whose rows of S are in memory at a time
 EXTENSION_STEPS = 12  # Newton steps; feasible rows take fewer, the others would take all of them
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 1500  # variables; beyond, full decompositions cost more than the few eigenpairs that are needed
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
+WIDEST, LARGEST_ROWS = 3000, 60_000_000  # of a wide problem: active variables, and entries of their rows
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
 INNER_SHARE, WHOLE_SHARE = 0.6, 0.95  # of the tolerance that the inner problem may use up; the rest is the extension's
 HEAVY = 0.003  # of the largest weight that eigenvectors give a variable: those above it are added (0.01: more rounds)
+TIGHTEST = 30  # of a wide problem, whose bound no accuracy can bring to that of S − U: the last inner tolerance
 SMALL_GROWTH = 0.1  # of the present ones: the set is nearly complete
 LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more than variables
 LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
@@ -63,6 +68,7 @@ class ActiveSetState:
     objective: float = -np.inf
     inner_bound: float = np.inf
     pending: bool = False  # X and dual await their certificate over all variables
+    full: bool = False  # memory holds no more active variables: the next certificate is the last
     exhausted: bool = False  # the inner problem came to rest above its tolerance: another round would bring nothing
 
     @property
@@ -95,20 +101,21 @@ class ActiveSet:
     def init(self, problem: Problem, start: Start | None, tol: float) -> ActiveSetState:
         """Begin with the variables of ``start``, or with those that lead a thresholded PCA."""
         m = problem.size
-        if m <= WHOLE_UP_TO:
+        wide = isinstance(problem, WideProblem)
+        if m <= WHOLE_UP_TO and not wide:
             active = np.arange(m)
         elif start is not None and len(start.rows):
             active = start.rows
         else:
             active = self._leading_variables(problem)
         state = ActiveSetState(active, None, max(FIRST_TOL, INNER_SHARE * tol), INNER_SHARE * tol, tol)
-        if len(active) > LARGEST_SHARE * m:
+        if len(active) > LARGEST_SHARE * m and not wide:
             state.active = active = np.arange(m)
         if len(active) == m:
             state.tol = state.final_tol = WHOLE_SHARE * tol
-        if start is not None:
+        if start is not None and len(start.rows):
             state.start = Start(np.arange(len(active)), start.X, start.U, start.step_size)
-            if len(active) == m:
+            if len(active) == m and not wide:
                 X, U = start.spread(problem)
                 state.start = Start(active, X, U, start.step_size)
         return state
@@ -116,9 +123,12 @@ class ActiveSet:
     @staticmethod
     def _leading_variables(problem: Problem) -> IntArray:
         d, m = problem.n_components, problem.size
-        M = ExtendedDual.empty(m, problem.box).slack(problem.S)
-        space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, m)))
-        _, rows = space.leading(M, lambda _: d, relative=0.05)
+        M = problem.slack(ExtendedDual.empty(m, problem.box))
+        start = np.random.default_rng(0).standard_normal((d + 3, m))
+        if isinstance(M, SplitSlack):
+            _, rows = roughly_leading(M, d, start, SEARCH)
+        else:
+            _, rows = Eigenspace(start).leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)
         return np.sort(np.argsort(-leverage, kind="stable")[: FIRST_SIZE + FIRST_SIZE_EACH * d])
 
@@ -130,11 +140,12 @@ class ActiveSet:
                 self._grow(problem, state, new)
             else:
                 self._tighten(state)
-        if isinstance(problem.limits, float) and problem.limits == 0.0 and state.X is None:
+                state.full = isinstance(problem, WideProblem) and state.final_tol < state.tol_outside / TIGHTEST
+        if problem.alpha == 0.0 and not len(problem.box.rows) and state.X is None:
             self._plain_pca(problem, state)
             return 1
         active = state.active
-        S = np.ascontiguousarray(problem.S[np.ix_(active, active)])
+        S = problem.block(active, active)
         inner = Problem(S, problem.n_components, problem.box.restrict(active))
         near = len(active) <= NEAR_UP_TO
         splitting = NearAdmm(self.step_size) if near else Admm(self.step_size, check_every=CHECK_EVERY)
@@ -149,12 +160,11 @@ class ActiveSet:
         state.start = Start(np.arange(len(active)), X, U, run.state.step_size)
         state.objective, state.inner_bound = run.objective, run.dual_bound
         U_inner = run.dual.over(inner.S.copy(), np.arange(len(active)), np.arange(len(active)))
-        U, coupling, outside = self._extend(problem, active, run.X, U_inner)
+        state.dual, coupling, outside = self._extend(problem, active, run.X, U_inner)
         state.X = run.X.lifted(active)
-        state.dual = ExtendedDual(problem.box, active, U)
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
-        state.exhausted = run.status is Status.STALLED
+        state.exhausted = run.status is Status.STALLED or state.full
         # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
         visible = np.sqrt(0.02 * state.final_tol) * abs(run.dual_bound) / problem.n_components
         violators = outside[np.argsort(-coupling, kind="stable")][: int((coupling > visible).sum())]
@@ -166,8 +176,8 @@ class ActiveSet:
         accurate = run.gap <= state.final_tol or state.tol == state.final_tol
         if accurate and len(new) == 0 and state.fractional:
             new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
-        state.pending = accurate and len(new) == 0
-        if len(new):
+        state.pending = (accurate and len(new) == 0) or state.full
+        if len(new) and not state.full:
             self._grow(problem, state, new)
         # … and before the set is nearly complete, so would accuracy.
         if settled and not state.pending and len(new) < SMALL_GROWTH * len(active):
@@ -187,23 +197,26 @@ class ActiveSet:
         state.pending = True
 
     @staticmethod
-    def _extend(problem: Problem, active: IntArray, X: Factors, U_inner: Array) -> tuple[Array, Array, IntArray]:
-        """Return U on the rows of the active set, the coupling of each outside variable, and those variables."""
-        m = problem.size
-        outside = np.setdiff1d(np.arange(m), active, assume_unique=True)
-        U = np.empty((len(active), m))
-        U[:, active] = U_inner
+    def _extend(problem: Problem, active: IntArray, X: Factors, U_inner: Array) -> tuple[ExtendedDual, Array, IntArray]:
+        """Return U on the rows of the active set, the coupling of each outside variable in reach, and these."""
+        columns = problem.reach(active)
+        outside = np.setdiff1d(columns, active, assume_unique=True)
+        place, every = np.searchsorted(columns, outside), len(columns) == problem.size
+        U = np.empty((len(active), len(columns)))
+        U[:, np.searchsorted(columns, active)] = U_inner
         coupling = np.zeros(len(outside))
-        if len(outside):
-            used = X.weights > USED
-            V = np.zeros((len(active), int(used.sum())))
-            V[X.rows] = X.vectors[used].T
-            S_rows = problem.S[outside[:, None], active]
+        used = X.weights > USED
+        V = np.zeros((len(active), int(used.sum())))
+        V[X.rows] = X.vectors[used].T
+        for start in range(0, len(outside), EXTENDED):
+            strip = slice(start, start + EXTENDED)
+            S_rows = problem.block(outside[strip], active)
             slack = np.empty_like(S_rows)
-            extend_dual(S_rows, V, problem.box.limits(outside, active), RIDGE, slack, coupling, EXTENSION_STEPS)
-            U[:, outside] = (S_rows - slack).T
-            problem.box.clip(U, active, np.arange(m))  # s − (s − u) may round to just outside
-        return U, coupling, outside
+            limits = problem.box.limits(outside[strip], active)
+            extend_dual(S_rows, V, limits, RIDGE, slack, coupling[strip], EXTENSION_STEPS)
+            U[:, place[strip]] = (S_rows - slack).T
+        problem.box.clip(U, active, columns)  # s − (s − u) may round to just outside
+        return ExtendedDual(problem.box, active, U, None if every else columns), coupling, outside
 
     @staticmethod
     def _heavy(problem: Problem, state: ActiveSetState, steps: int) -> IntArray:
@@ -216,7 +229,7 @@ class ActiveSet:
         start[:, state.X.rows] = state.X.vectors
         if state.leading is not None:  # of the last round: what a few steps from X's range would not find
             start = np.vstack([start[state.X.weights > USED], state.leading])
-        M = state.dual.slack(problem.S)
+        M = problem.slack(state.dual)
         values, state.leading = roughly_leading(M, d + min(max(state.fractional, 3), CLUSTER), start, steps)
         total, scale = float(values[:d].sum()), abs(state.inner_bound)
         if total - state.objective <= LOOK_SHARE * state.tol_outside * scale or total - state.inner_bound <= (
@@ -225,7 +238,8 @@ class ActiveSet:
             return outside[:0]
         # Where the range of X alone has its d-th eigenvalue, the bound is lifted by every other one above it.
         V = state.X.vectors
-        inside = np.linalg.eigvalsh(V @ M[np.ix_(state.X.rows, state.X.rows)] @ V.T)[-d]
+        S = problem.block(state.X.rows, state.X.rows)
+        inside = np.linalg.eigvalsh(V @ (S - state.dual.over(S.copy(), state.X.rows, state.X.rows)) @ V.T)[-d]
         weight = np.maximum(values - min(inside, values[d - 1]), 0.0) @ state.leading[:, outside] ** 2
         weight += 1e-3 * (state.leading[:d, outside] ** 2).sum(axis=0)
         order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
@@ -246,12 +260,16 @@ class ActiveSet:
         """Add variables; the start for the next round is the last state, padded with the extended dual."""
         assert state.dual is not None and state.start is not None
         merged = np.union1d(state.active, new)
-        if len(merged) > LARGEST_SHARE * problem.size:
+        if isinstance(problem, WideProblem):
+            state.full = len(merged) > WIDEST or len(merged) * len(problem.reach(merged)) > LARGEST_ROWS
+            if state.full:
+                return
+        elif len(merged) > LARGEST_SHARE * problem.size:
             merged = np.arange(problem.size)
         X = np.zeros((len(merged), len(merged)))
         inside = np.searchsorted(merged, state.active)
         X[np.ix_(inside, inside)] = state.start.X
-        U = state.dual.over(problem.S[np.ix_(merged, merged)], merged, merged)
+        U = state.dual.over(problem.block(merged, merged), merged, merged)
         assert state.start.U is not None
         U[np.ix_(inside, inside)] = state.start.U
         state.active = merged

@@ -123,7 +123,7 @@ def iterate(
     run = Run()
     limit = solver.max_iter if max_iter is None else max_iter
     # An optimum of zero has no relative accuracy; this is what double precision can tell from zero.
-    floor = max(absolute, 1e-11 * problem.n_components * float(np.abs(problem.S).max()))
+    floor = max(absolute, 1e-11 * problem.n_components * problem.largest)
     best, since, steps = np.inf, 0, 0
     width, reached = np.inf, 0  # of the bracket when it last made progress, and in which iteration
 

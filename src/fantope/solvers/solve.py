@@ -232,7 +232,7 @@ def _known(init: Any, S: Covariance, parts: Decomposition) -> Candidate | None:
         return None
     rows = np.searchsorted(parts.kept, init.support)
     dual: ReducedDual = init.dual.reduced
-    if not isinstance(dual, StructuredDual):
+    if not isinstance(dual, StructuredDual | ExtendedDual):
         dual = DenseDual(init.dual.block(parts.kept, parts.kept), parts.problem.box)
     return Candidate(Factors(rows, init.factors.vectors, init.factors.weights), dual, len(rows))
 
@@ -280,7 +280,7 @@ def _trivial(problem: Problem) -> Candidate:
         gain, zero = problem.S.diagonal(), problem.penalty.parts(np.zeros_like(problem.S))
         dual: ReducedDual = StructuredDual(zero, problem.penalty)
     else:
-        gain = problem.S.diagonal() - problem.box.diagonal(np.arange(m))
+        gain = problem.diagonal() - problem.box.diagonal(np.arange(m))
         dual = ExtendedDual.empty(m, problem.box)
     rows = np.sort(np.argsort(-gain, kind="stable")[:d])
     return Candidate(Factors(rows, np.eye(d), np.ones(d)), dual, m)
