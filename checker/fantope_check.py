@@ -14,7 +14,7 @@ from fractions import Fraction
 from pathlib import Path
 import numpy as np
 
-UNIT, BITS, STRIP, LARGEST_EXACT = 2.0**-53, 200, 512, 150
+UNIT, BITS, STRIP, LARGEST, LARGEST_EXACT = 2.0**-53, 200, 512, 20_000, 150
 MISSING = {"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"}
 fractions, whole, outer = np.frompyfunc(Fraction, 1, 1), np.frompyfunc(math.floor, 1, 1), np.multiply.outer
 sha256 = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
@@ -79,16 +79,16 @@ class Dual:
     def __init__(self, stored, penalty, p):
         self.alpha, self.labels, kept, kind = penalty["alpha"], stored["labels"], stored["kept"], penalty["kind"]
         require(kind in ("l1", "weighted-l1", "l1+squared-lr"), f"the penalty {kind!r} is not known here", 2)
-        self.free, self.W, (self.own, self.place, self.row) = "squared" in kind, np.zeros((1, 1)), np.full((3, p), -1)
+        self.free, self.W, (self.own, self.col, self.row) = "squared" in kind, np.zeros((1, 1)), np.full((3, p), -1)
         if kind == "weighted-l1":
             self.W, self.own[stored["weighted"]] = stored["weights"], np.arange(len(stored["weights"]))
             self.W = np.multiply(self.alpha, self.W, out=self.W.copy(), where=np.isfinite(self.W))
         self.kappa, self.q = (0.5 / math.sqrt(penalty["t"]), penalty["q"]) if self.free else (0.0, 2.0)
         proper = 0 <= self.alpha < np.inf and (self.W >= 0).all() and np.array_equal(self.W, self.W.T) and self.q >= 2
         require(len(self.labels) == p and stored["alpha"] == self.alpha and proper, "U and the penalty do not fit")
-        self.place[kept] = np.arange(len(kept))
         self.row[kept[stored["active"]] if "rows" in stored else kept] = np.arange(len(stored.get("rows", kept)))
         self.U = stored["rows"] if "rows" in stored else np.zeros((len(kept), len(kept)))
+        self.col[:], self.col[kept], self.col[kept[stored.get("columns", ...)]] = -2, -1, np.arange(self.U.shape[1])
         if "half" in stored:  # the upper half, row by row
             self.U[np.triu_indices(len(kept))] = stored["half"]
             self.U += np.triu(self.U, 1).T
@@ -99,9 +99,9 @@ class Dual:
     def point(self, S, rows, cols):
         """Return U and M = S − U on rows and columns of one part."""
         block, w = S.block(rows, cols), self.weights(rows, cols)
-        r, a, c, b = self.place[rows], self.row[rows], self.place[cols], self.row[cols]
-        require(min(r.min(), c.min()) >= 0, "U does not know all variables of a part")
-        one, other, U = (a >= 0)[:, None], b >= 0, np.clip(block, -w, w)
+        r, a, c, b = self.col[rows], self.row[rows], self.col[cols], self.row[cols]
+        require(min(r.min(), c.min()) > -2, "U does not know all variables of a part")
+        one, other, U = outer(a >= 0, c >= 0), outer(r >= 0, b >= 0), np.clip(block, -w, w)
         if len(self.U):
             x, y = self.U[a][:, c], self.U[b][:, r].T
             require((np.abs(x - y) <= 1e-8 * max(self.alpha, np.abs(U).max()))[one & other].all(), "U is not symmetric")
@@ -173,14 +173,14 @@ def upper_bound(S, dual, X, d, claim, exact):
     """Return dτ + tr P for a τ a little above the d-th eigenvalue of M and P for the larger ones, part by part."""
     limits = np.where(dual.own < 0, dual.alpha, dual.W.diagonal()[dual.own])
     every, parts, start = np.flatnonzero(limits < np.inf), [], np.zeros((len(X["vectors"]), S.size))
-    labels, start[:, X["rows"]] = dual.labels[every], X["vectors"]
+    labels, start[:, X["rows"]], most = dual.labels[every], X["vectors"], (LARGEST, LARGEST_EXACT)[exact]
+    sizes = np.bincount(labels)
+    require(max(sizes) <= most, f"a part has more than {most} variables; fantope verify has no such limit", 2)
     for i in range(0, len(every), STRIP):
         rows, rounding = every[i : i + STRIP], S.error * outer(S.sigma[every[i : i + STRIP]], S.sigma[every])
         small = np.abs(S.block(rows, every)) <= dual.weights(rows, every) + (-1 if exact else 2) * rounding
         small |= labels[i : i + STRIP][:, None] == labels
         require(small.all(), "S exceeds the penalty, or is too near it, between parts of U", 2 if exact else 1)
-    sizes = np.bincount(labels)
-    require(not exact or max(sizes) <= LARGEST_EXACT, f"--exact: a part has more than {LARGEST_EXACT} variables", 2)
     for label in np.flatnonzero(sizes > 1):
         rows = every[labels == label]
         M = np.vstack([dual.point(S, rows[i : i + STRIP], rows)[1] for i in range(0, len(rows), STRIP)])
@@ -207,8 +207,8 @@ def check(out, data=None, exact=False):
     for name, record in (("certificate.json", certificate), ("run.json", run)):
         said = json.dumps({key: value for key, value in record.items() if key != "digest"}, sort_keys=True)
         require(hashlib.sha256(said.encode()).hexdigest() == record["digest"], f"{folder / name} {altered}")
-    version = certificate["format"], certificate["version"]
-    require(version == ("fantope-certificate", 1), f"{version} is not the format that is known here", 2)
+    version = f"{certificate['format']} {certificate['version']}"
+    require(version in ("fantope-certificate 1", "fantope-certificate 2"), f"{version} is not a format known here", 2)
     for name, digest in {"certificate.json": None, **run["files"]}.items():
         require((folder / name).is_file() and sha256(folder / name) == digest, f"{folder / name} {altered}")
     known = data is None or certificate["data"] in (None, sha256(Path(data)))  # None: of a format not read here

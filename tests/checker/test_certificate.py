@@ -244,7 +244,7 @@ def test_what_cannot_be_read_is_no_verdict(copy, capsys):
     (copy / "plain.csv").unlink()
     assert checker.main([str(copy / "plain")]) == 2
     assert "give the data" in capsys.readouterr().out
-    edit(copy / "path", lambda record: record.update(version=2), names=["certificate.json"])
+    edit(copy / "path", lambda record: record.update(version=3), names=["certificate.json"])
     assert checker.main([str(copy / "path")]) == 2
     (copy / "pca" / "certificate.json").write_text("{" * 100_000)
     assert checker.main([str(copy / "pca")]) == 2
@@ -295,3 +295,20 @@ def test_a_spoilt_stream_is_refused_even_with_new_checksums(change, streamed, tm
         rewrite(out / file, **{name: array * (1.0 + 1e-2)})
         reseal(out)
     assert verdicts(tmp_path, "stream") == (1, 1)
+
+
+def test_a_result_whose_dual_point_is_stored_on_some_columns(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("fantope.problem.decomposition.LARGEST_DENSE", 0)
+    np.save(tmp_path / "data.npy", fantope.simulate(40, 500, sizes=(8, 6), random_state=1).Z)
+    said = ["-a", "0.35", "--tol", "1e-3", "--quiet", "--no-figures", "-o", str(tmp_path / "out")]
+    assert main(["fit", str(tmp_path / "data.npy"), *said]) == 0
+    assert json.loads((tmp_path / "out" / "certificate.json").read_text())["version"] == 2
+    with np.load(tmp_path / "out" / "certificate.npz") as stored:
+        assert stored["rows"].shape == (len(stored["active"]), len(stored["columns"]))
+        assert len(stored["columns"]) < len(stored["kept"])
+    assert verdicts(tmp_path, "out") == (0, 0)
+    monkeypatch.undo()
+    assert verdicts(tmp_path, "out") == (0, 0)
+    monkeypatch.setattr(checker, "LARGEST", 100)
+    assert checker.main([str(tmp_path / "out")]) == 2
+    assert "a part has more than 100 variables; fantope verify" in capsys.readouterr().out

@@ -17,7 +17,8 @@ from fantope.io.fingerprint import checksum
 
 CERTIFICATE_RECORD = "certificate.json"
 PROJECTION, CERTIFICATE, SOLVER = "projection.npz", "certificate.npz", "solver.npz"
-FORMAT, VERSION = "fantope-certificate", 1
+FORMAT = "fantope-certificate"
+VERSION, SOME_COLUMNS = 1, 2  # the second where of the rows of a U only some columns are stored
 ARRAYS = {"X": SOLVER, "U": CERTIFICATE}
 SAID = ("folder", "alpha", "objective", "dual_bound", "gap", "status")  # by run.json and by certificate.json alike
 CLAIM = (
@@ -98,8 +99,12 @@ def write_certificate(
     folder: Path, data: str | None, matrices: list[dict[str, Any]], claims: list[dict[str, Any]]
 ) -> None:
     """Write certificate.json into a folder that holds all that it speaks of; ``data`` is the checksum of the data."""
+    version = VERSION
+    for each in claims:
+        with np.load(folder / each["folder"] / CERTIFICATE, allow_pickle=False) as arrays:
+            version = SOME_COLUMNS if "columns" in arrays.files else version
     record = {
-        "format": FORMAT, "version": VERSION, "claim": CLAIM, "data": data, "matrices": matrices, "solutions": claims,
+        "format": FORMAT, "version": version, "claim": CLAIM, "data": data, "matrices": matrices, "solutions": claims,
     }  # fmt: skip
     write_sealed(folder / CERTIFICATE_RECORD, record)
 

@@ -108,7 +108,7 @@ def _strips(block: Callable[[IntArray, IntArray], Array], chosen: IntArray, pena
 
 
 class _Gathered:
-    """Pairs that come in parts; where they are too many the smaller half is given up, and ``cut`` says below what."""
+    """Pairs that come in parts; where they are too many the smaller ones are given up, and ``cut`` says below what."""
 
     def __init__(self, most: float) -> None:
         self.most, self.cut, self._count = most, 0.0, 0
@@ -120,7 +120,8 @@ class _Gathered:
         if self._count > self.most:
             i, j, values = self.arrays()
             size = np.abs(values)
-            self.cut = float(np.partition(size, self._count // 2)[self._count // 2])
+            last = self._count - int(self.most) // 2
+            self.cut = float(np.partition(size, last)[last])
             kept = size > self.cut
             self._parts, self._count = [(i[kept], j[kept], values[kept])], int(kept.sum())
 
