@@ -11,17 +11,19 @@ import traceback
 import warnings
 from collections import Counter
 
-from fuzz import machine, others, problems
+from fuzz import families, machine, others, problems
 
 FAMILIES = {
     "problems": problems.run,
+    "families": families.run,
     "estimators": others.estimators,
     "streams": others.streams,
     "files": others.files,
     "interrupts": others.interrupts,
     "machine": machine.machine,
 }
-SHARES = {"problems": 80, "estimators": 6, "streams": 5, "files": 6, "interrupts": 3}  # of a hundred cases
+# Of a hundred cases.
+SHARES = {"problems": 70, "families": 10, "estimators": 6, "streams": 5, "files": 6, "interrupts": 3}
 
 
 def case(family: str, seed: int) -> tuple[str, str]:

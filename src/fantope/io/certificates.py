@@ -14,6 +14,7 @@ import numpy as np
 
 from fantope.io.dataset import Dataset, Reading
 from fantope.io.fingerprint import checksum
+from fantope.problem.certificate import width_about_zero
 
 CERTIFICATE_RECORD = "certificate.json"
 PROJECTION, CERTIFICATE, SOLVER = "projection.npz", "certificate.npz", "solver.npz"
@@ -130,10 +131,10 @@ def contradictions(folder: Path, recorded: list[dict[str, Any]]) -> list[str]:
     return failures if same else [*failures, f"{file} claims something else than run.json does."]
 
 
-def unfounded_status(recorded: dict[str, Any], tol: float | None, n_components: int, scale: float) -> str:
-    """Return what is wrong with a solution that is called SOLVED, if anything is; ``scale`` is the size of S."""
-    width = recorded["dual_bound"] - recorded["objective"]
-    near_zero = width <= 1e-10 * n_components * max(scale, abs(recorded["objective"]), abs(recorded["dual_bound"]))
-    if tol is None or recorded.get("status") != "SOLVED" or recorded["gap"] <= tol or near_zero:
+def unfounded_status(recorded: dict[str, Any], tol: float | None, terms: float) -> str:
+    """Return what is wrong with a solution that is called SOLVED, if anything; ``terms`` is the size of its terms."""
+    if tol is None or recorded.get("status") != "SOLVED" or recorded["gap"] <= tol:
+        return ""
+    if recorded["dual_bound"] - recorded["objective"] <= width_about_zero(tol, terms):
         return ""
     return f"the status SOLVED does not follow from a gap of {recorded['gap']:.3g}, with the tolerance {tol:g}"

@@ -22,7 +22,7 @@ from fantope.io.results import (
     uncovered_files,
 )
 from fantope.operators import Covariance
-from fantope.problem.certificate import Certificate, CertificateError, verify_reported
+from fantope.problem.certificate import Certificate, CertificateError, size_of_terms, verify_reported
 
 
 @dataclass(frozen=True)
@@ -102,16 +102,17 @@ def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, An
             from fantope.io.online_certificate import verify_online  # with the learners: only where it is needed
 
             found, failure = verify_online(folder, S, run.n_components, recorded, reported)
+            terms = run.n_components * max(float(abs(S.diagonal()).max()), recorded["alpha"])
         else:
             X, dual = load_projection(folder / recorded["folder"]), load_dual(folder / recorded["folder"], S)
             if dual.alpha != recorded["alpha"]:
                 raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
             found, failure = verify_reported(dual.S, X, dual, run.n_components, reported)
+            terms = size_of_terms(dual.S, X, dual.penalty)
     except CertificateError as error:
         return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
     if not failure and not abs(recorded["gap"] - reported.gap) <= 1e-9:
         failure = f"the gap reported, {recorded['gap']:.3g}, is not that of the bracket reported, {reported.gap:.3g}"
     if not failure:
-        tol, scale = run.record["parameters"].get("tol"), float(abs(S.diagonal()).max())
-        failure = unfounded_status(recorded, tol, run.n_components, max(scale, recorded["alpha"]))
+        failure = unfounded_status(recorded, run.record["parameters"].get("tol"), terms)
     return Checked(recorded["alpha"], reported.gap, found, failure and f"{failure}.", recorded.get("group", ""))

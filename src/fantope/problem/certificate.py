@@ -43,6 +43,8 @@ ACCEPTED = 0.95  # of the tolerance: a bound within it ends the run, and need no
 LARGEST_SHARE = 0.5  # of the variables in the active set; beyond it a factorisation of all costs about as much
 LARGEST_CORE = 4000  # variables in the matrix that bounds all others, where these are too many for a factorisation
 FEASIBLE = 1e-9  # distance to the Fantope that counts as rounding
+ABOUT_ZERO = 1e-2  # of the size of the terms whose difference the optimum is: a smaller one is measured by that
+ROUNDING = 1e-10  # of the same: what double precision can tell from zero
 STRIP = 512  # rows compared at a time, so that checking needs no further p × p array
 
 
@@ -77,6 +79,24 @@ def relative_gap(objective: float, dual_bound: float) -> float:
         return float("inf")
     scale = max(abs(objective), abs(dual_bound))
     return max(dual_bound - objective, 0.0) / scale if scale > 0.0 else 0.0
+
+
+def width_about_zero(tol: float, terms: float) -> float:
+    """Return how narrow a bracket must be to count as solved whatever the optimum is.
+
+    The optimum is a difference of ``terms``, ⟨S, X⟩ and Ω(X), whose size is taken to be Σ X_ii·max(|S_ii|, w_ii). Where
+    it is less than ABOUT_ZERO of that, the tolerance is one of ABOUT_ZERO of that, and no tighter than double precision
+    can tell from zero.
+    """
+    return max(ABOUT_ZERO * tol, ROUNDING) * terms
+
+
+def size_of_terms(S: Covariance, X: scipy.sparse.csr_array, penalty: Entrywise | Structured) -> float:
+    """Return Σ X_ii·max(|S_ii|, w_ii); a penalty that couples entries has no w."""
+    leverage = X.diagonal()
+    rows = np.flatnonzero(leverage)
+    weights = penalty.diagonal(rows) if isinstance(penalty, Entrywise) else 0.0
+    return float(leverage[rows] @ np.maximum(np.abs(S.diagonal()[rows]), weights))
 
 
 def compare_brackets(found: Certificate, reported: Certificate, scale: float) -> str:

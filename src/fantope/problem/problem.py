@@ -56,11 +56,6 @@ class Problem:
         """The box |U_ij| ≤ limits_ij of dual points: a number, or an (m, m) array. Not to be written to."""
         return self.box.limits()
 
-    @property
-    def largest(self) -> float:
-        """The largest |S_ij|."""
-        return float(np.abs(self.S).max())
-
     def diagonal(self) -> Array:
         """Return the (m,) diagonal of S."""
         return np.asarray(self.S.diagonal())
@@ -130,6 +125,12 @@ class Problem:
         else:
             found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
         return None if found is None else found.lifted(rows)
+
+    def size_of_terms(self, X: Factors) -> float:
+        """Return Σ X_ii·max(|S_ii|, w_ii): the size of the terms whose difference the objective of X is."""
+        weights = self.penalty.diagonal(X.rows) if isinstance(self.penalty, Entrywise) else 0.0
+        size = np.maximum(np.abs(self.diagonal()[X.rows]), weights)
+        return float(X.weights @ (X.vectors**2 @ size))
 
     def subgradient(self, X: Array) -> Array:
         """Return a subgradient of Ω at X, zero on forbidden entries and between components."""

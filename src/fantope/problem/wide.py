@@ -61,12 +61,6 @@ class WideProblem(Problem):
         """Number of variables."""
         return len(self.kept)
 
-    @property
-    def largest(self) -> float:
-        """The largest |S_ij|, or more."""
-        beyond = float(np.abs(self.graph.values).max(initial=0.0)) + self.box.common
-        return max(float(np.abs(self.diagonal()).max()), beyond)
-
     def diagonal(self) -> Array:
         """Return the (m,) diagonal of S."""
         return np.asarray(self.covariance.diagonal()[self.kept])

@@ -25,6 +25,7 @@ from fantope.problem.slack import SplitSlack
 from fantope.problem.wide import WideProblem
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Start
+from fantope.solvers.centred import CentredAdmm, is_tiny
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
 from fantope.solvers.near_admm import NearAdmm
 from fantope.solvers.result import Status
@@ -39,6 +40,7 @@ USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 1500  # variables; beyond, full decompositions cost more than the few eigenpairs that are needed
+SECOND_UP_TO, SECOND_AFTER = 100, 9000  # variables up to which, iterations after which another method is tried
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 WIDEST, LARGEST_ROWS = 3000, 60_000_000  # of a wide problem: active variables, and entries of their rows
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
@@ -147,10 +149,8 @@ class ActiveSet:
         active = state.active
         S = problem.block(active, active)
         inner = Problem(S, problem.n_components, problem.box.restrict(active))
-        near = len(active) <= NEAR_UP_TO
-        splitting = NearAdmm(self.step_size) if near else Admm(self.step_size, check_every=CHECK_EVERY)
         try:
-            run = iterate(splitting, inner, tol=state.tol, max_iter=budget, start=state.start)
+            run = self._inner(inner, state, budget)
         except RunInterrupted as stop:
             raise RunInterrupted(_lifted(stop.run, active, problem.size)) from None
         if run.X is None or run.dual is None:
@@ -185,6 +185,27 @@ class ActiveSet:
             if not state.fractional and state.tol < 2 * state.final_tol:
                 state.tol = state.final_tol  # on flat data the set may have to grow before that pays
         return max(run.n_iter, 1)
+
+    def _inner(self, inner: Problem, state: ActiveSetState, budget: int) -> Run:
+        """Solve the problem on the active variables, by another method where one does not get there."""
+        near, run, start = inner.size <= NEAR_UP_TO, Run(), state.start
+        centred = near and self.step_size is None and is_tiny(inner)
+        if not centred:
+            splitting = NearAdmm(self.step_size) if near else Admm(self.step_size, check_every=CHECK_EVERY)
+            second = self.step_size is None and inner.size <= SECOND_UP_TO
+            first = min(budget, SECOND_AFTER) if second else budget
+            run = iterate(splitting, inner, tol=state.tol, max_iter=first, start=start)
+            if not second or run.status not in (Status.MAX_ITER, Status.STALLED) or run.n_iter >= budget:
+                return run
+            close = run.gap <= 10.0 * state.tol  # else it goes round in circles somewhere else
+            start = Start(np.arange(inner.size), *run.state.split(inner)) if close else None
+        try:
+            again = iterate(CentredAdmm(), inner, tol=state.tol, max_iter=budget - run.n_iter, start=start)
+        except RunInterrupted as stop:
+            stop.run.adopt(inner, run)
+            raise
+        again.adopt(inner, run)
+        return again
 
     @staticmethod
     def _plain_pca(problem: Problem, state: ActiveSetState) -> None:

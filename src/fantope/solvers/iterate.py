@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fantope.eigen import one_blas_thread
-from fantope.problem.certificate import certify, feasible_objective, relative_gap
+from fantope.problem.certificate import certify, feasible_objective, relative_gap, width_about_zero
 from fantope.problem.dual import ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, pinch
@@ -19,6 +19,7 @@ from fantope.solvers.result import Record, Status
 
 MARGIN = 0.98  # of the tolerance: `verify` computes the bound along another route, and must find it met as well
 PATIENCE = 60  # checks without progress of the gap (a factor 0.99) before a run counts as stalled
+ENOUGH = 500  # iterations: where they have not reached the gap, an optimum about zero is measured by S and alpha
 # A run counts as stalled too when three times the iterations have not brought the width of the bracket to four fifths:
 # even where the gap falls like 1/k, they bring it to a third. The first iterations are not judged.
 LONG, TIMES, PROGRESS = 3000, 3, 0.8
@@ -86,9 +87,20 @@ class Run:
             raise
         self.dual_bound = bound
 
-    def solved(self, tol: float, floor: float) -> bool:
-        """Whether the bracket is within ``tol``, or within ``floor`` where the optimum itself is about zero."""
-        return self.gap <= MARGIN * tol or self.dual_bound - self.objective <= floor
+    def solved(self, problem: Problem, tol: float, absolute: float) -> bool:
+        """Whether the bracket is within ``tol``, relative, or within ``absolute``, or narrow for an optimum about zero.
+
+        For the last it must at first be as narrow as double precision can tell from zero, and after ENOUGH iterations
+        within ``tol``.
+        """
+        width = self.dual_bound - self.objective
+        if self.gap <= MARGIN * tol or width <= absolute:
+            return True
+        assert self.X is not None
+        terms = problem.size_of_terms(self.X)
+        if self.n_iter < ENOUGH:
+            return width <= 0.1 * width_about_zero(0.0, terms)
+        return width <= MARGIN * width_about_zero(tol, terms)
 
 
 class RunInterrupted(KeyboardInterrupt):
@@ -122,8 +134,6 @@ def iterate(
     began = time.perf_counter()
     run = Run()
     limit = solver.max_iter if max_iter is None else max_iter
-    # An optimum of zero has no relative accuracy; this is what double precision can tell from zero.
-    floor = max(absolute, 1e-11 * problem.n_components * problem.largest)
     best, since, steps = np.inf, 0, 0
     width, reached = np.inf, 0  # of the bracket when it last made progress, and in which iteration
 
@@ -148,7 +158,7 @@ def iterate(
         run.history.append(record)
         if callback is not None:
             callback(record)
-        if run.solved(tol, floor):
+        if run.solved(problem, tol, absolute):
             run.status = Status.SOLVED
             return True
         since = 0 if run.gap < 0.99 * best else since + 1

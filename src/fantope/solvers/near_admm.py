@@ -27,6 +27,7 @@ from fantope.typing import AnyArray, Array
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
 LOOK_EARLY, LOOK_LATE = 10, 30  # iterations before the first certificate that no estimate has promised
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
+MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
 
@@ -66,6 +67,26 @@ class Schedule:
 
 
 @dataclass
+class Means:
+    """Sums of Y and U after the decompositions since an iteration, and how many; when they are to be certified."""
+
+    since: int
+    Y: Array
+    U: Array
+    count: int = 0
+    due: int = 0
+
+    def add(self, Y: Array, U: Array, iteration: int) -> None:
+        """Add an iterate; begin anew when all but the later half would be too old."""
+        if iteration >= 2 * self.since:
+            self.since, self.count, self.due = iteration, 0, iteration + self.since // 4
+            self.Y[:] = self.U[:] = 0.0
+        self.Y += Y
+        self.U += U
+        self.count += 1
+
+
+@dataclass
 class NearAdmmState:
     """Z = Y + W holds both splitting variables (Y is its soft-thresholding), in its lower triangle."""
 
@@ -87,6 +108,7 @@ class NearAdmmState:
     tried_at: int = 0  # … and its iteration
     balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 0  # iteration from which a certificate is due in any case
+    means: Means | None = None  # of late iterates
 
     @property
     def step_size(self) -> float:
@@ -151,6 +173,10 @@ class NearAdmm:
             assert state.change is not None
             self._advance(problem, state, state.projection.near(state.change))
             n += 1
+        if problem.size < CHEAP_BELOW and state.iteration >= MEANS_FROM:
+            if state.means is None:
+                state.means = Means(state.iteration, np.zeros_like(state.Z), np.zeros_like(state.Z))
+            state.means.add(*state.split(problem), state.iteration)
         if n >= budget:
             state.look_at = state.iteration  # there is no other chance
         return n
@@ -215,6 +241,11 @@ class NearAdmm:
         promising = short <= state.tol * abs(state.bound) and (
             short <= self.schedule.again * state.tried or k >= AGAIN_AFTER * state.tried_at
         )
+        means = state.means
+        if means is not None and means.count and k >= means.due and not promising:
+            means.due = k + means.since // 4
+            X = problem.repair(means.Y / means.count)
+            return Candidate(X, DenseDual(means.U / means.count, problem.box), problem.size)
         if k == 0 or not (promising or k >= state.look_at):
             return Candidate(None, None, problem.size)
         state.tried, state.tried_at, state.look_at = short, k, max(2 * k, state.look_at)

@@ -21,7 +21,7 @@ from fantope.problem.dual import LiftedDual
 from fantope.problem.leverage import leverage_bounds
 from fantope.problem.projection import Factors
 from fantope.problem.sparse_basis import sparse_basis
-from fantope.solvers.show import solution_frame, solution_html
+from fantope.solvers.show import about_zero, solution_frame, solution_html
 from fantope.solvers.validation import check_covariance
 from fantope.typing import Array, IntArray, StringArray
 
@@ -345,6 +345,7 @@ class Solution:
             f"(alpha = {self.alpha:g}, {self.solver}, {self.n_iter} iterations).",
             f"The optimum lies between {self.objective:.8g} and {self.dual_bound:.8g}: relative gap {self.gap:.2g}. "
             f"Status: {self.status}.",
+            *about_zero(self),
         ]
         if self.steps:
             lines.append(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from fantope.notebook import card, loadings
+from fantope.problem.certificate import ABOUT_ZERO, size_of_terms
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +33,18 @@ def facts(solution: Solution) -> dict[str, str]:
         "X": f"{kind} (eigenvalues {values}{', …' if len(solution.eigenvalues) > d + 3 else ''})",
         "status": f"{solution.status} ({solution.solver}, {solution.n_iter} iterations)",
     }
+
+
+def about_zero(solution: Solution) -> list[str]:
+    """Return how wide the bracket is beside S and alpha where the optimum is tiny beside them; else nothing."""
+    terms = size_of_terms(solution.dual.S, solution.projection, solution.dual.penalty)
+    if max(abs(solution.objective), abs(solution.dual_bound)) >= ABOUT_ZERO * terms:
+        return []
+    width = max(solution.dual_bound - solution.objective, 0.0)
+    return [
+        f"The optimum is about zero beside the terms of {terms:.3g} whose difference it is: a gap relative to it says "
+        f"little, and the bracket is {width / terms:.2g} of them wide."
+    ]
 
 
 def solution_html(solution: Solution) -> str:

@@ -268,7 +268,8 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
         objective = problem.objective(point)
         # Where the optimum is about zero a relative gap says nothing: there no more is given up than was lost already.
         within = relative_gap(objective, run.dual_bound) <= MARGIN * tol
-        if within or objective >= run.objective:
+        same_size = problem.size_of_terms(point) >= MARGIN * problem.size_of_terms(run.X)
+        if within or (objective >= run.objective and same_size):
             run.X, run.objective = point, objective
             return
 
