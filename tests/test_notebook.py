@@ -103,6 +103,7 @@ def test_progress_updates_one_line(monkeypatch):
     assert str(progress) == "a < b: 3 of 4 permutations" and 'value="0.750"' in progress._repr_html_()
 
 
+@pytest.mark.slow
 def test_showing_needs_no_plotting_library():
     code = (
         "import sys, numpy as np, fantope; fantope.solve(np.diag([3.0, 2.0, 1.0]), 1, 0.1)._repr_html_(); "

@@ -106,6 +106,7 @@ def test_minimum_versions_are_those_of_the_project():
         assert re.fullmatch(rf"{re.escape(least)}(\.0)*", pinned[name]), name
 
 
+@pytest.mark.slow
 def test_the_core_needs_no_extra(tmp_path):
     program = f"""
 import re, sys

@@ -78,12 +78,12 @@ def test_large_matrices_are_formed_only_on_demand():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"n": 0}, r"n must be an integer of at least 1, got 0"),
-        ({"n": 2.5}, r"n must be an integer of at least 1, got 2\.5"),
-        ({"p": True}, r"p must be an integer"),
+        ({"n": 0}, r"n must be a whole number, 1 or larger, got 0"),
+        ({"n": 2.5}, r"n must be a whole number, 1 or larger, got 2\.5"),
+        ({"p": True}, r"p must be a whole number"),
         ({"p": 34}, r"p must be at least sum\(sizes\) = 35, got 34; raise p"),
         ({"sizes": ()}, r"sizes must name at least one signal group"),
-        ({"sizes": (20, 0)}, r"each entry of sizes must be an integer of at least 1, got 0"),
+        ({"sizes": (20, 0)}, r"each entry of sizes must be a whole number, 1 or larger, got 0"),
         ({"eigenvalues": (12,)}, r"eigenvalues must hold one number for each of the 2 groups"),
         ({"eigenvalues": (12, 2)}, r"eigenvalues must be finite and above 2"),
         ({"eigenvalues": (12, np.nan)}, r"eigenvalues must be finite and above 2"),

@@ -16,13 +16,8 @@ def whole_file(target: Path, *, keep: Path | None = None) -> Iterator[BinaryIO]:
 
     It is written beside its place, flushed to the disk and renamed over it: whoever reads ``target`` finds the old
     content or the new one, whatever happens in between. An error, be it a full disk or Ctrl-C, leaves the old content
-    and nothing beside it.
-
-    Parameters
-    ----------
-    target : Path
-    keep : Path, optional
-        Where the old content stays, in the same folder; untouched until the new one is on the disk.
+    and nothing beside it. ``keep`` is where the old content stays, in the same folder; untouched until the new one is
+    on the disk.
 
     Examples
     --------

@@ -49,6 +49,15 @@ def not_finite(
     return InputError(argument=argument, expected="finite", got=got, remedy=remedy)
 
 
+def check_whole(argument: str, value: Any, least: int, most: float = np.inf, expected: str = "") -> int:
+    """Return a whole number from ``least`` to ``most``; ``expected`` is what the sentence says, if not just that."""
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or not least <= int(value) <= most:
+        expected = expected or f"a whole number, {least} or larger"
+        raise InputError(argument=argument, expected=expected, got=repr(value))
+    return int(value)
+
+
 def check_nonnegative(name: str, value: Any, *, positive: bool = False) -> float:
     """Return a finite number ≥ 0 (> 0 if ``positive``)."""
     wanted = "a finite number above 0" if positive else "a finite number, 0 or larger"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from fantope.checks import check_whole
 from fantope.errors import require
 
 __all__ = ["Simulation", "simulate"]
@@ -23,24 +25,12 @@ _NOISE_TOP = 2.0
 
 @dataclass(frozen=True, eq=False)
 class Recovery:
-    """How close components come to the true ones.
+    """How close components come to the true ones."""
 
-    Attributes
-    ----------
-    basis : (k, p) array
-        Orthonormal rows with the span of the components; those that vanish add nothing.
-    error : float
-        Distance of the projections, ‖VᵀV − Π‖_F.
-    size : int
-        Number of variables in use.
-    precision, recall : float
-        Of the support.
-    """
-
-    basis: Array
-    error: float
-    size: int
-    precision: float
+    basis: Array  # (k, p): orthonormal rows with the span of the components; those that vanish add nothing
+    error: float  # distance of the projections, ‖VᵀV − Π‖_F
+    size: int  # number of variables in use
+    precision: float  # of the support, as is the recall
     recall: float
 
 
@@ -153,8 +143,7 @@ def simulate(
     >>> sim.eigenvalues[:2].tolist()
     [12.0, 6.0]
     """
-    n = _integer("n", n, 1)
-    p = _integer("p", p, 1)
+    n, p = check_whole("n", n, 1), check_whole("p", p, 1)
     sizes, leading = _groups(sizes, eigenvalues, p)
     rng = _generator(random_state)
 
@@ -189,14 +178,8 @@ def _eigenvectors(p: int, sizes: tuple[int, ...], rng: np.random.Generator) -> A
     return np.asarray(Q, dtype=np.float64)
 
 
-def _integer(name: str, value: object, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}; pass a larger whole number.")
-    return int(value)
-
-
 def _groups(sizes: Sequence[int], eigenvalues: Sequence[float], p: int) -> tuple[tuple[int, ...], Array]:
-    sizes = tuple(_integer("each entry of sizes", size, 1) for size in sizes)
+    sizes = tuple(check_whole("each entry of sizes", size, 1) for size in sizes)
     leading = np.asarray(eigenvalues, dtype=np.float64)
     require(sizes, "sizes", "name at least one signal group", "none", "pass for example sizes=(20, 15)")
     if leading.shape != (len(sizes),):
@@ -217,12 +200,9 @@ def _groups(sizes: Sequence[int], eigenvalues: Sequence[float], p: int) -> tuple
 
 
 def _generator(random_state: object) -> np.random.Generator:
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if random_state is None:
-        return np.random.default_rng()
-    if isinstance(random_state, Integral) and not isinstance(random_state, bool) and int(random_state) >= 0:
-        return np.random.default_rng(int(random_state))
+    if random_state is None or isinstance(random_state, np.random.Generator | Integral):
+        with suppress(ValueError):  # a negative number
+            return np.random.default_rng(random_state)  # type: ignore[arg-type]
     raise ValueError(
         "random_state must be a non-negative integer, a numpy Generator or None, "
         f"got {random_state!r}; pass for example random_state=0."

@@ -33,8 +33,13 @@ def matrices():
     yield "isolated", np.block([[sample_covariance(rng, 20, 4), np.zeros((4, 4))], [np.zeros((4, 4)), 3 * np.eye(4)]])
 
 
+def cases():
+    slow = {"covariance", "correlation", "indefinite"}
+    return [pytest.param(*each, marks=[pytest.mark.slow] if each[0] in slow else []) for each in matrices()]
+
+
 @pytest.mark.parametrize("d", [1, pytest.param(2, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("name", "S"), list(matrices()), ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(("name", "S"), cases(), ids=lambda value: value if isinstance(value, str) else "")
 def test_the_optimum_lies_inside_and_branch_and_bound_finds_it(name, S, d):
     sizes = [d, 3, 4, len(S) - 1]
     curve = fantope.cardinality_bracket(S, sizes, n_components=d)
@@ -54,6 +59,7 @@ def test_the_optimum_lies_inside_and_branch_and_bound_finds_it(name, S, d):
         assert e.upper - e.lower <= 1e-8 * scale
 
 
+@pytest.mark.slow
 def test_limits_end_branch_and_bound_early_with_a_valid_bracket():
     S = correlation(sample_covariance(np.random.default_rng(3), 12, 14))
     optimum = brute_force(S, 5, 1)
@@ -69,6 +75,7 @@ def test_limits_end_branch_and_bound_early_with_a_valid_bracket():
     assert wide.gap < 0.5
 
 
+@pytest.mark.slow
 def test_supports_of_their_own():
     rng = np.random.default_rng(1)
     S = sample_covariance(rng, 30, 8)
@@ -89,6 +96,7 @@ def test_supports_of_their_own():
     assert (both.lower <= both.upper).all()
 
 
+@pytest.mark.slow
 def test_one_path_serves_every_k_and_an_operator_gives_what_its_matrix_gives():
     X = fantope.simulate(100, 80, random_state=2).Z
     op = fantope.covariance(X)
@@ -102,6 +110,7 @@ def test_one_path_serves_every_k_and_an_operator_gives_what_its_matrix_gives():
         assert of_path.support.tolist() == of_matrix.support.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CLASSICS.exists(), reason="the classical matrices are not here")
 def test_pitprops_is_solved_exactly_for_every_k():
     S = np.load(CLASSICS)["pitprops"]

@@ -78,6 +78,7 @@ def spoil(out, sol, rng):
     return what
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")  # a flipped exponent overflows, and that is refused
 def test_both_programs_agree(tmp_path, capsys):
     for k in range(ROUNDS):

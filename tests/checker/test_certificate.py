@@ -261,6 +261,7 @@ def streamed(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stream", "large"])
 def test_the_estimate_of_online_p_can_be_checked(name, streamed, capsys):
     assert verdicts(streamed, name) == (0, 0) and verdicts(streamed, name, "--exact") == (0, 0)

@@ -33,6 +33,7 @@ def test_fit_and_verify(data, penalty, tmp_path):
     back.verify()
 
 
+@pytest.mark.slow
 def test_path_and_targets(data, tmp_path):
     commands = ["path", "--alphas", "0.5,0.3"], ["fit", "--n-variables", "14"], ["fit", "-a", "0.4"]
     for k, command in enumerate(commands):

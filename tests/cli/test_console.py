@@ -135,6 +135,7 @@ def test_progress_on_a_terminal_is_no_markup():
     assert "[/t]" in err.file.getvalue() and "[/x] [red]" in err.file.getvalue()
 
 
+@pytest.mark.slow
 def test_names_with_brackets_through_a_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "[red] [out]"
@@ -147,6 +148,7 @@ def test_names_with_brackets_through_a_command(tmp_path, monkeypatch, capsys):
     assert main(["verify", str(folder / "result")]) == 0
 
 
+@pytest.mark.slow
 def test_formulas_in_names_are_text_in_tables(tmp_path):
     """A spreadsheet runs ``=…`` when it opens a table; one apostrophe less is the name again."""
     names = ["=1+1", "+a", "-b", "@c", "'d", "-1.5"]

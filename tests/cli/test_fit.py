@@ -266,6 +266,7 @@ def test_ctrl_c_writes_the_best_answer_so_far(tmp_path):
     assert main(["verify", str(tmp_path / "out"), "--quiet"]) == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_while_writing_leaves_nothing(data, tmp_path, capsys, monkeypatch):
     def stop(*args, **options):
         raise KeyboardInterrupt

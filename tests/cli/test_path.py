@@ -57,6 +57,7 @@ def test_bad_grids(text):
         parse_alphas(text)
 
 
+@pytest.mark.slow
 def test_tables_hold_the_path(data, tmp_path, capsys):
     out = tmp_path / "out"
     assert run(data, out, "--alphas", "0.4:1.2:0.4") == 0
@@ -95,6 +96,7 @@ def test_automatic_grid_and_its_limits(data, tmp_path, capsys):
     assert main(["verify", str(tmp_path / "out"), "--quiet"]) == 0
 
 
+@pytest.mark.slow
 def test_quiet_says_nothing(data, tmp_path, capsys):
     assert run(data, tmp_path / "out", "--alphas", "0.8", "--quiet") == 0
     captured = capsys.readouterr()

@@ -53,6 +53,7 @@ def test_the_first_alarm_can_end_the_run(tmp_path, source, capsys):
     assert fantope.load(tmp_path / "out" / "state.fantope").checks_[-1].alarm
 
 
+@pytest.mark.slow
 def test_a_run_in_parts_logs_every_row_once(tmp_path, source):
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     assert main(["stream", source, "-q", *WATCHED, "--log", str(whole)]) == 3

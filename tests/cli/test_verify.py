@@ -203,6 +203,7 @@ def test_a_changed_or_missing_table_is_found(copy, capsys):
     assert "loadings.tsv was changed after it was written." in error and "support.tsv is missing." in error
 
 
+@pytest.mark.slow
 def test_every_file_is_covered(copy, capsys):
     """Emptied figures and reports went unnoticed; what the user adds is named."""
     out = copy / "drawn"

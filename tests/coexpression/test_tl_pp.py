@@ -52,6 +52,7 @@ def test_the_sparse_basis_and_what_is_proven(adata):
     assert (adata.var["spca_proven"] == "in").any()
 
 
+@pytest.mark.slow
 def test_results_survive_a_file(adata, tmp_path):
     fantope.tl.sparse_pca(adata, 2, alpha=0.2)
     fantope.tl.coexpression_modules(

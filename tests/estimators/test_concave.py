@@ -64,6 +64,7 @@ def test_an_operator_is_the_same_as_the_data():
     np.testing.assert_array_equal(over.support_, plain.support_)
 
 
+@pytest.mark.slow
 def test_cross_validation_tries_alphas_around_the_default():
     pca = fantope.SparsePCACV(2, penalty="mcp", cv=3).fit(SIM.Z)
     default = fantope.SparsePCA(2, penalty="mcp").fit(SIM.Z).alpha_

@@ -123,6 +123,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("parameters", LEARNERS, ids=str)
 def test_load_checks_every_part_before_it_computes_with_it(tmp_path, parameters):
     """Compiled code does not look at shapes: three ``scalars`` in place of nine made it write out of bounds."""

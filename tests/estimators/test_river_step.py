@@ -44,6 +44,7 @@ def test_fantope_works_where_river_is_not_installed():
 river = pytest.importorskip("river", reason="river is not installed")
 
 
+@pytest.mark.slow
 def test_progressive_validation_of_a_pipeline():
     from river import compose, evaluate, linear_model, metrics, preprocessing
 

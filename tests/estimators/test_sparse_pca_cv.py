@@ -33,6 +33,7 @@ def test_scores_are_those_of_a_grid_search(sim, kind):
     assert pca.score(sim.Z) == pytest.approx(SparsePCA(2, alpha=pca.alpha_, kind=kind).fit(sim.Z).score(sim.Z))
 
 
+@pytest.mark.slow
 def test_one_standard_error_is_sparser(sim):
     best = SparsePCACV(2, rule="best", cv=4).fit(sim.Z)
     sparse = SparsePCACV(2, rule="1se", cv=4).fit(sim.Z)

@@ -45,6 +45,7 @@ def test_all_families_and_kinds_get_their_turn():
     assert {seed % len(KINDS) for family, seed in cases if family == "problems"} == set(range(len(KINDS)))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=40)
 @given(data=st.data())
 def test_small_whole_numbers(data):

@@ -104,6 +104,7 @@ def test_a_window_goes_on_to_the_bit_in_blocks_and_from_a_file(tmp_path):
     assert np.array_equal(again.components_, whole.components_) and again.average_regret_ == whole.average_regret_
 
 
+@pytest.mark.slow
 def test_an_interrupted_step_leaves_the_window_as_it_was(monkeypatch):
     stream = Stream(FollowTheLeader(40, 2, 0.1, window=10), window=10)
     stream.update_many(Z[:15])

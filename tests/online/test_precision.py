@@ -37,6 +37,7 @@ def test_after_a_solve_it_is_the_batch_answer(unit):
     assert network.partial_correlations_[0, 1] > 0.3 and 0 in network.support_
 
 
+@pytest.mark.slow
 def test_the_regret_is_the_sum_of_its_losses():
     alpha = 0.2
     stream = Stream(PrecisionLeader(12, alpha, every=20), False, tracker=PrecisionRegret(alpha, 1))

@@ -33,6 +33,7 @@ def test_powers_of_ten_change_nothing(kind, exponent):
         assert found.records[-1].tolerance == pytest.approx(usual.records[-1].tolerance * 10.0 ** (2 * exponent))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [0.4, 3.0])
 def test_within_a_decade_a_step_takes_about_as_long(factor):
     learner = OnlineP(40, 2, 0.2 * factor**2)

@@ -14,7 +14,7 @@ def changing(n=1200, p=60, change=800):
     return Z
 
 
-@pytest.mark.parametrize("unit", [1.0, 1e-7])
+@pytest.mark.parametrize("unit", [1.0, pytest.param(1e-7, marks=pytest.mark.slow)])
 def test_a_change_is_proven_and_nothing_else(unit):
     Z, seen = unit * changing(), []
     pca = OnlineSparsePCA(2, alpha=0.1 * unit**2).watch(0.2, window=160, callback=seen.append)
@@ -29,6 +29,7 @@ def test_a_change_is_proven_and_nothing_else(unit):
         assert 0.0 <= check.at_least <= check.at_most <= 1.0 and check.at_most - check.at_least < 0.02
 
 
+@pytest.mark.slow
 def test_the_share_is_what_another_computation_brackets():
     Z = changing()
     pca = OnlineSparsePCA(2, alpha=0.1).watch(0.2, window=160).partial_fit(Z[:1000])
@@ -43,6 +44,7 @@ def test_the_share_is_what_another_computation_brackets():
     assert check.at_most >= 1.0 - reached / best.objective - 1e-9
 
 
+@pytest.mark.slow
 def test_blocks_and_files_make_no_difference(tmp_path):
     Z = changing()
     whole = OnlineSparsePCA(2, alpha=0.1).watch(0.3, window=100, every=50).partial_fit(Z)

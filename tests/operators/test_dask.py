@@ -84,6 +84,7 @@ def test_limits_change_no_result(monkeypatch):
     assert_equal_operators(op, expected, [0.5])
 
 
+@pytest.mark.slow
 def test_long_columns_are_scanned_in_double_precision(monkeypatch):
     monkeypatch.setattr(backend, "SINGLE_UP_TO", 10)
     op = fantope.covariance(da.from_array(X, chunks=(20, 300)), kind="correlation")
@@ -125,6 +126,7 @@ def test_arrays_that_cannot_be_used(make, message):
         fantope.covariance(make())
 
 
+@pytest.mark.slow
 def test_a_missing_chunk_of_the_store_behind_it(tmp_path):
     array = zarr.create_array(store=tmp_path / "X.zarr", shape=X.shape, chunks=(30, 350), dtype="f8")
     array[:] = X

@@ -76,6 +76,7 @@ def test_weights_count_as_repetitions():
     np.testing.assert_allclose(gaps.S, again.S, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_many_columns_of_ranks_form_no_matrix():
     values = np.random.default_rng(0).standard_normal((40, 20_000)).astype(np.float32)
     values[:, :8] = values[:, [0]] ** 3 + 0.1 * values[:, :8]

@@ -21,6 +21,7 @@ def test_every_experiment_has_a_name_and_a_plan():
     assert [(c.p, c.T1, c.T2) for c in PAPER["online"]] == [(200, 1000, 200)] * 10
 
 
+@pytest.mark.slow
 def test_everything_is_expected_to_take_less_than_four_hours(tmp_path, capsys):
     runs, minutes = expected_minutes(NAMES, tmp_path, "full")
     assert runs == sum(map(len, FULL.values())) and 60 < minutes < 240
@@ -56,6 +57,7 @@ def test_the_quick_plan_does_everything(tmp_path, capsys):
     assert all("skipped: " in line and "application" in line for line in left_out), left_out
 
 
+@pytest.mark.slow
 def test_text_for_people(tmp_path, capsys):
     assert main(["reproduce", "setting", "--quick", "-o", str(tmp_path / "out")]) == 0
     captured = capsys.readouterr()

@@ -57,6 +57,7 @@ def test_the_smallest_norm_gives_single_variables(S):
     assert found.gap < 1e-9
 
 
+@pytest.mark.slow
 def test_a_norm_that_does_not_bind_gives_pca(S):
     found = fantope.solve_for_norm(S[:20, :20], 2, 400.0)
     assert found.objective == pytest.approx(np.linalg.eigvalsh(S[:20, :20])[-2:].sum(), rel=1e-3)
@@ -77,6 +78,7 @@ def test_size_of_everything():
     assert len(fantope.solve_for_size(S, 1, p).support) == p
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9])
 def test_variance(S, share):
     solution = fantope.solve_for_variance(S, 2, share)
@@ -88,6 +90,7 @@ def test_variance(S, share):
     assert len(sparser.support) <= len(solution.support)
 
 
+@pytest.mark.slow
 def test_operator_equals_matrix(data):
     op = fantope.covariance(data)
     everything = np.arange(op.size)

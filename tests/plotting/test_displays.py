@@ -42,6 +42,7 @@ def displays(pca, solution, chosen):
     yield plotting.CrossValidationDisplay.from_estimator(chosen)
 
 
+@pytest.mark.slow
 def test_every_display_draws_again_elsewhere(pca, solution, chosen):
     made = set()
     for display in displays(pca, solution, chosen):

@@ -11,6 +11,7 @@ from fantope.selection.stability import _pairs_bound
 SIM = fantope.simulate(200, 60, sizes=(8, 6))
 
 
+@pytest.mark.slow
 def test_scores_select_the_signal_and_no_noise():
     found = integrated_stability(SIM.Z, 2, n_pairs=10)
     assert found.selected.tolist() == list(range(14))
@@ -23,6 +24,7 @@ def test_scores_select_the_signal_and_no_noise():
     assert set(stricter.selected) <= set(found.selected)
 
 
+@pytest.mark.slow
 def test_noise_alone_selects_about_as_many_as_allowed():
     counts = []
     for seed in range(4):

@@ -26,7 +26,9 @@ def optimum(name):
     return scale * float(problem.value)
 
 
-@pytest.mark.parametrize("solver", ["auto", "admm", "gradfps"])
+@pytest.mark.parametrize(
+    "solver", ["auto", *(pytest.param(name, marks=pytest.mark.slow) for name in ("admm", "gradfps"))]
+)
 @pytest.mark.parametrize("instance", SMALL, ids=repr)
 def test_optimum_is_inside_the_bracket(instance, solver):
     sol = fantope.solve(instance.S, instance.d, instance.alpha, solver=solver, tol=1e-6)

@@ -161,6 +161,7 @@ def test_an_empty_alpha_and_a_huge_one():
         fantope.solve(S, 2, MCP(1e200))
 
 
+@pytest.mark.slow
 def test_paths_have_warm_starts_at_both_levels():
     S = BY_NAME["paper-60"].S
     path = fantope.solve_path(S, 2, [0.5, 0.35, 0.25], penalty=MCP(9.0, steps=2))

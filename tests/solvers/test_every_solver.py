@@ -26,7 +26,7 @@ def test_certified_within_tolerance(instance, solver):
     assert sol.verify(instance.S).dual_bound >= sol.objective - zero
 
 
-@pytest.mark.parametrize("solver", BASELINES)
+@pytest.mark.parametrize("solver", [BASELINES[0], pytest.param(BASELINES[1], marks=pytest.mark.slow)])
 @pytest.mark.parametrize("instance", EVERY, ids=repr)
 def test_baselines_are_certified_too(instance, solver):
     sol = fantope.solve(instance.S, instance.d, instance.alpha, solver=solver, max_iter=60)
@@ -35,6 +35,7 @@ def test_baselines_are_certified_too(instance, solver):
     assert sol.status in (fantope.Status.SOLVED, fantope.Status.MAX_ITER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", BASELINES)
 def test_baselines_come_closer(solver):
     instance = BY_NAME["random-30-d1"]
@@ -65,6 +66,7 @@ def test_solvers_agree(instance):
         np.testing.assert_allclose(sol.projection.toarray(), found[0].projection.toarray(), atol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_scaling_s_and_alpha_scales_the_answer(solver):
     instance = BY_NAME["correlation-30"]

@@ -50,7 +50,10 @@ def test_solution_without_penalty_as_init():
     assert free.objective == pytest.approx(np.linalg.eigvalsh(INSTANCE.S)[-2:].sum(), rel=1e-4)
 
 
-@pytest.mark.parametrize("solver", [*SOLVERS, "subgradient", "projected-subgradient"])
+BASELINES = [pytest.param(name, marks=pytest.mark.slow) for name in ("subgradient", "projected-subgradient")]
+
+
+@pytest.mark.parametrize("solver", [*SOLVERS, *BASELINES])
 @pytest.mark.parametrize("kind", ["solution", "zeros", "identity", "random", "negative", "asymmetric", "sparse"])
 def test_array_as_init(solver, kind):
     rng = np.random.default_rng(0)

@@ -15,6 +15,7 @@ def test_solvers(solver):
     check_solver(solver)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["subgradient", "projected-subgradient"])
 def test_baselines(solver):
     check_solver(solver, max_iter=300, reach=0.9)
@@ -36,7 +37,7 @@ def test_operators(kind):
         Smooth(0.2, 0.5),
         Smooth(0.2, 0.5, laplacian=np.diag(np.arange(12.0))),
         Trend(0.3),
-        Trend(0.3, order=2, l1=0.5),
+        pytest.param(Trend(0.3, order=2, l1=0.5), marks=pytest.mark.slow),
     ],
     ids=repr,
 )

@@ -14,7 +14,7 @@ from fantope.cardinality.envelope import Envelope, norm
 from fantope.cardinality.relaxation import SMALLEST, Node, Relaxation
 from fantope.cardinality.separate import explained, separate_components
 from fantope.cardinality.supports import largest, leading, search, value
-from fantope.checks import check_nonnegative
+from fantope.checks import check_nonnegative, check_whole
 from fantope.errors import InputError
 from fantope.operators import Covariance
 from fantope.path.solve_path import Path
@@ -80,12 +80,7 @@ class Bracket:
 
 @dataclass(frozen=True, eq=False)
 class BracketCurve:
-    """Brackets of several k.
-
-    Attributes
-    ----------
-    brackets : tuple of Bracket
-    """
+    """Brackets of several k."""
 
     brackets: tuple[Bracket, ...]
 
@@ -345,11 +340,8 @@ def _check_k(k: Any, d: int, p: int, support: Support) -> tuple[list[IntArray], 
         if separate and len(numbers_) != d:
             raise InputError(argument="k", expected=f"one number for each of the {d} components", got=repr(each))
         for one in numbers_:
-            whole = isinstance(one, numbers.Integral) and not isinstance(one, bool)
-            if not whole or not least <= int(one) <= p:
-                least_is = " (n_components)" if least > 1 else ""
-                expected = f"a whole number of variables from {least}{least_is} to {p}"
-                raise InputError(argument="k", expected=expected, got=repr(one))
+            least_is = " (n_components)" if least > 1 else ""
+            check_whole("k", one, least, p, f"a whole number of variables from {least}{least_is} to {p}")
         found.append(np.array(numbers_, dtype=np.intp))
     return found, single
 
@@ -369,12 +361,11 @@ def _check_limits(tol: Any, max_nodes: Any, time_limit: Any, common: bool, p: in
             argument="tol", expected=f"left out {what}: there is no branch and bound", got=repr(tol), remedy=remedy
         )
     tol = check_nonnegative("tol", tol)
-    if max_nodes is not None and (
-        isinstance(max_nodes, bool) or not isinstance(max_nodes, numbers.Integral) or max_nodes < 0
-    ):
-        raise InputError(argument="max_nodes", expected="a whole number, 0 or larger, or None", got=repr(max_nodes))
+    most = int(np.iinfo(np.intp).max)
+    if max_nodes is not None:
+        most = check_whole("max_nodes", max_nodes, 0, expected="a whole number, 0 or larger, or None")
     limit = np.inf if time_limit is None else check_nonnegative("time_limit", time_limit)
-    return tol, int(np.iinfo(np.intp).max if max_nodes is None else max_nodes), limit
+    return tol, most, limit
 
 
 def _check_path(path: Any, S: Covariance, d: int) -> list[Solution]:

@@ -19,27 +19,14 @@ EXACT = 1e-9  # relative: a smaller gap is rounding
 
 @dataclass
 class Search:
-    """What is known so far, and what is still to be looked at.
-
-    Attributes
-    ----------
-    relaxation : Relaxation
-    support : array of int
-        The best so far.
-    lower, closed : float
-        Its value, and an upper bound of the values of all supports that are not in an open node.
-    tol : float
-        Relative gap that is asked for.
-    n_nodes : int
-        Nodes that were split.
-    """
+    """What is known so far, and what is still to be looked at."""
 
     relaxation: Relaxation
-    support: IntArray
-    lower: float
-    tol: float
-    closed: float = -np.inf
-    n_nodes: int = 0
+    support: IntArray  # the best so far
+    lower: float  # its value
+    tol: float  # relative gap that is asked for
+    closed: float = -np.inf  # upper bound of the values of all supports that are not in an open node
+    n_nodes: int = 0  # nodes that were split
     _open: list[tuple[float, int, Node]] = field(default_factory=list)
     _count: int = 0
 

@@ -24,12 +24,8 @@ MAX_SOLVES = 25  # for one budget
 class Envelope:
     """min over alpha of dual_bound(alpha) + alpha·c, for any c.
 
-    Parameters
-    ----------
-    walk : Walk
-        Its solutions so far serve; more are added as they are needed.
-    accuracy : float
-        Relative: what a further alpha could gain and is not worth a solve.
+    The solutions of ``walk`` so far serve; more are added as they are needed. What a further alpha could gain is not
+    worth a solve below ``accuracy``, relative.
     """
 
     def __init__(self, walk: Walk, accuracy: float) -> None:

@@ -35,23 +35,12 @@ GAIN = 0.03
 
 @dataclass(frozen=True)
 class Node:
-    """A set of supports, by what is known of their variables, and an upper bound of their values.
+    """A set of supports, by what is known of their variables, and an upper bound of their values."""
 
-    Attributes
-    ----------
-    inside, outside : (p,) bool array
-        Variables known to be in use, and not to be.
-    z : (p,) array
-        Weights.
-    solution : Solution
-        At these weights.
-    upper : float
-    """
-
-    inside: BoolArray
-    outside: BoolArray
-    z: Array
-    solution: Solution
+    inside: BoolArray  # (p,): variables known to be in use
+    outside: BoolArray  # (p,): and not to be
+    z: Array  # (p,): weights
+    solution: Solution  # at these weights
     upper: float
 
     @property
@@ -105,14 +94,7 @@ class Relaxation:
     def tightened(self, node: Node, target: float, enough: float, max_steps: int) -> Node:
         """Return the node with a smaller bound, by steps against the subgradient towards ``target``.
 
-        Parameters
-        ----------
-        node : Node
-        target : float
-            A value that some support has.
-        enough : float
-            A bound below it need not be any smaller.
-        max_steps : int
+        Some support has the value ``target``; a bound below ``enough`` need not be any smaller.
         """
         step, failures = STEP, 0
         if node.solution.alpha == 0.0 and max_steps > 0:  # weights that nothing was solved for yet

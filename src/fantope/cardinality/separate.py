@@ -16,12 +16,7 @@ SWEEPS = 20
 def separate_components(S: Covariance, sizes: IntArray, starts: list[Array]) -> Array:
     """Return (d, p) orthonormal components with ``sizes`` non-zero entries that explain much variance.
 
-    Parameters
-    ----------
-    S : Covariance
-    sizes : (d,) array of int
-    starts : list of (d, p) array
-        Components whose largest entries are tried, beside disjoint supports found one after the other.
+    The largest entries of ``starts``, other components, are tried beside disjoint supports found one after the other.
     """
     orders = [np.argsort(-sizes, kind="stable"), np.argsort(sizes, kind="stable")]
     candidates = [_disjoint(S, sizes, order) for order in orders]

@@ -79,23 +79,18 @@ def decades(first: float, gap: float, tol: float) -> float:
     return min(max(math.log(first / gap) / whole, 0.0), 1.0)
 
 
-class FitProgress:
-    """Turns records of one solve into reports."""
+def fit_progress(report: Callable[[float, str], None], alpha: float, tol: float) -> Callable[[Any], None]:
+    """Return a callback that turns records of one solve into reports."""
+    first = math.nan
 
-    def __init__(self, report: Callable[[float, str], None], alpha: float, tol: float) -> None:
-        self.report, self.alpha, self.tol = report, alpha, tol
-        self.first = math.nan
+    def heard(record: Any) -> None:
+        nonlocal first
+        if math.isfinite(record.gap):
+            first = record.gap if math.isnan(first) else first
+            gap = f"gap {record.gap:.1e} of {tol:.0e}, {record.n_active} active, iteration {record.iteration}"
+            report(decades(first, record.gap, tol), f"alpha {alpha:g}, {gap}")
 
-    def __call__(self, record: Any) -> None:
-        """Report a record."""
-        if not math.isfinite(record.gap):
-            return
-        self.first = record.gap if math.isnan(self.first) else self.first
-        self.report(
-            decades(self.first, record.gap, self.tol),
-            f"alpha {self.alpha:g}, gap {record.gap:.1e} of {self.tol:.0e}, {record.n_active} active, "
-            f"iteration {record.iteration}",
-        )
+    return heard
 
 
 class PathProgress:

@@ -17,7 +17,7 @@ from rich.table import Table
 from scipy.optimize import linear_sum_assignment
 from sklearn.decomposition import PCA, SparsePCA
 
-from fantope.cli._data import FitProgress
+from fantope.cli._data import fit_progress
 from fantope.cli.console import NOT_REACHED, OK, Talk
 from fantope.io.folder import result_folder
 from fantope.plotting import plot_convergence, plot_loadings, plot_setting
@@ -118,7 +118,7 @@ def _compare(sim: Simulation, alpha: float, tol: float, max_iter: int | None, ta
     S = np.cov(sim.Z, rowvar=False, bias=True)
     solver = Admm(check_every=3) if len(S) <= ONE_ROUND else "auto"
     with talk.progress("certified gap") as report:
-        progress = FitProgress(report, alpha, tol)
+        progress = fit_progress(report, alpha, tol)
         options = {"solver": solver, "tol": tol, "max_iter": max_iter, "callback": progress}
         solution, seconds = _timed(solve_to_the_end, S, 2, alpha, **options)
     solution.verify(S)

@@ -65,18 +65,10 @@ def guess_format(source: str, given: str) -> str:
 
 
 class Source:
-    """Bytes of a file or a pipe, which may be slow, burst, or end anywhere.
+    """Bytes of a file, or of standard input ("-") or another pipe, which may be slow, burst, or end anywhere.
 
-    Parameters
-    ----------
-    source : str
-        Path, or "-" for standard input.
-    stop : callable
-        Asked while waiting: whether to give up.
-    follow : bool
-        Wait for more at the end of a file.
-    packed : bool
-        Whether it is a .gz file.
+    ``stop`` is asked while waiting: whether to give up. ``follow`` is to wait for more at the end of a file, ``packed``
+    says that it is a .gz file.
     """
 
     def __init__(self, source: str, stop: Callable[[], bool], follow: bool = False, packed: bool = False) -> None:
@@ -142,13 +134,7 @@ class Source:
 
 
 class Lines(Source):
-    """Lines of a source with the position after each.
-
-    Parameters
-    ----------
-    source, stop, follow
-        As of :class:`Source`.
-    """
+    """Lines of a source with the position after each."""
 
     def __init__(self, source: str, follow: bool, stop: Callable[[], bool]) -> None:
         super().__init__(source, stop, follow, packed=source.endswith(".gz"))
@@ -266,13 +252,7 @@ class _Ahead:
 
 
 class NpyRows(Source):
-    """Rows of a two-dimensional .npy array; the position counts rows.
-
-    Parameters
-    ----------
-    source, stop
-        As of :class:`Source`.
-    """
+    """Rows of a two-dimensional .npy array; the position counts rows."""
 
     def __init__(self, source: str, stop: Callable[[], bool]) -> None:
         super().__init__(source, stop)

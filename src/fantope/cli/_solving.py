@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from fantope.cli._data import READING, FitProgress, PathProgress
+from fantope.cli._data import READING, PathProgress, fit_progress
 from fantope.cli._penalty import read_penalty
 from fantope.cli.console import NOT_REACHED, OK, Talk
 from fantope.cli.fit import TARGETS
@@ -132,7 +132,7 @@ def _fit(
     if target is None:
         asked = {"solver": options["solver"], "tol": tol, "max_iter": options["max_iter"]}
         penalty, init = _with_alpha(S, d, shape, options, asked)
-        return solve(S, d, penalty, init=init, callback=FitProgress(report, penalty.alpha, tol), **asked), {}
+        return solve(S, d, penalty, init=init, callback=fit_progress(report, penalty.alpha, tol), **asked), {}
     name, value = target
     report(0.0, f"searching for the penalty that meets {TARGETS[name]} {value:g}")
     if name == "n_variables":

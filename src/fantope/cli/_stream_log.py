@@ -21,12 +21,7 @@ COLUMNS = (
 
 
 class Log:
-    """Rows about a stream in a CSV file.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """Rows about a stream in a CSV file."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.samples = path, 0

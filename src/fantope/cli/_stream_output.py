@@ -85,10 +85,7 @@ def describe(estimator: OnlineSparsePCA, bad_rows: int) -> dict[str, Any]:
 
 def explained(estimator: Any) -> list[float]:
     """Return the share of the variance along each component; nothing for a network."""
-    shares: list[float] = (
-        [] if estimator.algorithm == "graphical-lasso" else estimator.explained_variance_ratio_.tolist()
-    )
-    return shares
+    return [] if estimator.algorithm == "graphical-lasso" else list(map(float, estimator.explained_variance_ratio_))
 
 
 def progress_line(estimator: OnlineSparsePCA, rate: float) -> str:

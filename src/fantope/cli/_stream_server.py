@@ -30,24 +30,13 @@ METRICS = {
     "variables": ("variables", "gauge", "Variables in use."),
     "explained_share": ("explained_share", "gauge", "Share of the variance that the components explain."),
     "average_regret": ("average_regret", "gauge", "Average regret against the current estimate."),
-    "missed_at_least": (
-        "missed_at_least",
-        "gauge",
-        "Certified: share missed of what can be explained, at least.",
-    ),
+    "missed_at_least": ("missed_at_least", "gauge", "Certified: share missed of what can be explained, at least."),
     "missed_at_most": ("missed_at_most", "gauge", "Certified: share missed of what can be explained, at most."),
 }
 
 
 class Live:
-    """What the page shows; the run writes it, requests read it.
-
-    Parameters
-    ----------
-    title : str
-        Where the rows come from.
-    algorithm : str
-    """
+    """What the page shows; the run writes it, requests read it. The title says where the rows come from."""
 
     def __init__(self, title: str, algorithm: str) -> None:
         self.began = self.looked = time.monotonic()

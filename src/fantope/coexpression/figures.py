@@ -24,17 +24,7 @@ LEVEL = 0.05  # false discovery rate at which a point is filled
 
 
 def plot_selection(result: Coexpression) -> Figure:
-    """Draw the overlap of the groups' active sets, and their sizes, against alpha.
-
-    Parameters
-    ----------
-    result : Coexpression
-
-    Returns
-    -------
-    Figure
-        Two panels, or only the sizes if there is one group.
-    """
+    """Draw the overlap of the groups' active sets, and their sizes, against alpha; of one group the sizes alone."""
     table = result.selection.sort_values("alpha")
     alphas, eligible = table["alpha"].to_numpy(dtype=float), table["eligible"].to_numpy(dtype=bool)
     several = len(result.groups) > 1
@@ -170,11 +160,6 @@ def plot_volcano(pair: Differential, *, n_named: int = 12, ax: Axes | None = Non
         Most names written beside genes with a false discovery rate of at most 0.05.
     ax : Axes, optional
         Where to draw; a new figure if absent.
-
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
     """
     change, height = pair.genes["change"].to_numpy(dtype=float), -np.log10(pair.genes["p"].to_numpy(dtype=float))
     found = pair.genes["fdr"].to_numpy(dtype=float) <= LEVEL

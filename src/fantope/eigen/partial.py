@@ -30,12 +30,8 @@ MAX_PRODUCTS = 24  # block products before LAPACK takes over
 class Eigenspace:
     """The leading eigenpairs of a matrix, kept as the start for the next matrix.
 
-    Parameters
-    ----------
-    start : (k, m) array, optional
-        Approximate leading eigenvectors, as rows. Without it the first call is a full decomposition.
-    seed : int
-        Seed of the random directions that fill up the block.
+    ``start`` are approximate leading eigenvectors, as rows; without it the first call is a full decomposition. ``seed``
+    is that of the random directions that fill up the block.
     """
 
     def __init__(self, start: Array | None = None, seed: int = 0) -> None:

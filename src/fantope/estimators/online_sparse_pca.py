@@ -9,15 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from fantope.errors import require
 from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, NOT_NEGATIVE, POSITIVE, SHARE, TWO_OR_MORE, one_of
 from fantope.estimators.online_estimator import OnlineEstimator
-from fantope.estimators.online_learners import new_stream
 from fantope.estimators.river_step import RiverStep
 from fantope.estimators.show import ShownWhenFitted
-from fantope.online import FollowTheLeader, OnlineP, Stream
-from fantope.problem.projection import Factors
+from fantope.online import FollowTheLeader, OnlineP, OnlineT, RegretTracker, Tracker
+from fantope.online.base import Learner
+from fantope.problem.projection import Factors, principal_axes
 from fantope.typing import AnyArray, Array
 
+SPARSE_FROM = 4000  # variables; from here on "auto" storage holds Online-T's matrix by its non-zeros
 STRIP = 512  # features whose covariances are looked at together
 
 
@@ -150,21 +152,34 @@ class OnlineSparsePCA(
         self.storage = storage
         self.track = track
 
-    def _new_stream(self, n_features: int) -> Stream:
-        return new_stream(self, n_features)
+    def _new_learner(self, n_features: int) -> tuple[Learner, RegretTracker | None]:
+        p = n_features
+        d = 1 if p == self.n_components == 2 else self.n_components
+        require(d < p, "n_components", f"be less than the number of features, {p}", str(d), f"ask for {p - 1} or fewer")
+        recent: dict[str, Any] = {"forgetting": self.forgetting, "window": self.window}
+        learner: Learner
+        if self.algorithm == "online-t":
+            storage: Any = ("sparse" if p >= SPARSE_FROM else "dense") if self.storage == "auto" else self.storage
+            steps: dict[str, Any] = {"step_size": self.step_size, "nu": self.nu, "forgetting": self.forgetting}
+            learner = OnlineT(p, d, self.alpha, storage=storage, **steps)
+        elif self.algorithm == "online-p":
+            learner = OnlineP(p, d, self.alpha, loosen=self.loosen, **recent)
+        elif self.algorithm == "tracker":
+            learner = Tracker(p, d, self.alpha, tol=self.tol, every=self.solve_every, **recent)
+        else:
+            learner = FollowTheLeader(p, d, self.alpha, tol=self.tol, **recent)
+        # The loss needs a constant; where none is given, the part of ν that is known beforehand.
+        nu = self.alpha * p + 1.0 if self.nu is None else self.nu
+        return learner, RegretTracker(d, self.alpha, nu, self.track) if self.track else None
 
     @property
     def n_components_(self) -> int:
         """Number of components."""
-        self._asked("n_components_")
-        return self._stream.learner.n_components
+        return self._asked("n_components_").learner.n_components
 
     # --- answers -------------------------------------------------------------------------------------------------
 
     def _estimate(self) -> Factors:
-        return self._factors()
-
-    def _factors(self) -> Factors:
         check_is_fitted(self)
         seen = self._stream.n_samples  # a callback may ask in the middle of a block
         if self._cache.get("samples") != seen:
@@ -180,19 +195,15 @@ class OnlineSparsePCA(
         """Return the leading range of X, rotated to uncorrelated scores, and their variances in the learner's unit."""
         V = X.vectors[: self.n_components_]
         S = self._stream.learner.covariance(X.rows)
-        variance, rotation = np.linalg.eigh(V @ S @ V.T)
-        rows = rotation.T[::-1] @ V
-        rows[np.abs(rows) < 1e-14] = 0.0
-        signs = np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])
         result = np.zeros((self.n_components_, self.n_features_in_))
-        result[:, X.rows] = rows * signs[:, None]
-        return result, np.maximum(variance[::-1], 0.0)
+        result[:, X.rows], variance = principal_axes(V, S)
+        return result, np.maximum(variance, 0.0)
 
     @property
     def components_(self) -> Array:
         """Orthonormal rows, computed when asked for."""
         self._asked("components_")
-        self._factors()
+        self._estimate()
         found: Array = self._cache["components"]
         return found
 
@@ -200,7 +211,7 @@ class OnlineSparsePCA(
     def explained_variance_(self) -> Array:
         """Variance along each component."""
         self._asked("explained_variance_")
-        self._factors()
+        self._estimate()
         unit = self._stream.learner.unit
         return np.asarray(self._cache["variances"] * unit * unit)
 
@@ -212,14 +223,14 @@ class OnlineSparsePCA(
         p = self.n_features_in_
         strips = (np.arange(first, min(first + STRIP, p)) for first in range(0, p, STRIP))
         total = sum(float(np.trace(self._stream.learner.covariance(strip))) for strip in strips)
-        self._factors()
+        self._estimate()
         return self._cache["variances"] / total if total > 0.0 else np.zeros(self.n_components_)
 
     @property
     def projection_(self) -> Any:
         """The estimate X as a sparse array."""
         self._asked("projection_")
-        return self._factors().matrix(self.n_features_in_)
+        return self._estimate().matrix(self.n_features_in_)
 
     @property
     def support_(self) -> AnyArray:
@@ -230,8 +241,7 @@ class OnlineSparsePCA(
     @property
     def gap_(self) -> float:
         """Certified gap of the last problem solved."""
-        self._asked("gap_")
-        learner = self._stream.learner
+        learner = self._asked("gap_").learner
         if isinstance(learner, OnlineP):
             return learner.records[-1].gap if learner.records else float("nan")
         if isinstance(learner, FollowTheLeader):
@@ -241,8 +251,7 @@ class OnlineSparsePCA(
     @property
     def records_(self) -> tuple[Any, ...]:
         """Online-P: gap, tolerance and iterations of the latest subproblems."""
-        self._asked("records_")
-        learner = self._stream.learner
+        learner = self._asked("records_").learner
         if isinstance(learner, OnlineP):
             return tuple(learner.records)
         raise AttributeError("records_ is there for algorithm='online-p' only.")

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from fantope.estimators.constraints import COUNT, COUNT_OR_ZERO, POSITIVE, SHARE, TWO_OR_MORE
 from fantope.estimators.online_estimator import OnlineEstimator
 from fantope.graphical import partial_correlations
-from fantope.online import PrecisionLeader, PrecisionRegret, Stream
+from fantope.online import PrecisionLeader, PrecisionRegret
 from fantope.typing import AnyArray, Array
 
 
@@ -93,14 +93,11 @@ class OnlineSparsePrecision(OnlineEstimator, BaseEstimator):  # type: ignore[mis
         self.solve_every = solve_every
         self.track = track
 
-    def _new_stream(self, n_features: int) -> Stream:
-        if self.window is not None and self.forgetting != 1.0:
-            raise ValueError(f"forgetting must be 1 where window is given, got {self.forgetting}; use one of the two.")
+    def _new_learner(self, n_features: int) -> tuple[PrecisionLeader, PrecisionRegret | None]:
         learner = PrecisionLeader(
             n_features, self.alpha, tol=self.tol, forgetting=self.forgetting, window=self.window, every=self.solve_every
         )
-        tracker = PrecisionRegret(self.alpha, self.track) if self.track else None
-        return Stream(learner, self.center, self.forgetting, tracker, self.window)
+        return learner, PrecisionRegret(self.alpha, self.track) if self.track else None
 
     def watch(self, threshold: float | None = 0.2, **options: Any) -> Any:
         """Refuse: the check is one of components. None, to watch no longer, is heard."""
@@ -109,8 +106,7 @@ class OnlineSparsePrecision(OnlineEstimator, BaseEstimator):  # type: ignore[mis
         return self
 
     def _learner(self, name: str) -> PrecisionLeader:
-        self._asked(name)
-        learner = self._stream.learner
+        learner = self._asked(name).learner
         assert isinstance(learner, PrecisionLeader)
         return learner
 

@@ -20,11 +20,7 @@ KINDS: dict[str, type[OnlineEstimator]] = {
 
 
 def save_estimator(
-    estimator: Any,
-    file: str | os.PathLike[str],
-    *,
-    position: dict[str, Any] | None = None,
-    keep_previous: bool = False,
+    estimator: Any, file: str | os.PathLike[str], *, position: dict[str, Any] | None = None, keep_previous: bool = False
 ) -> None:
     """Write an estimator, and with it a position in its input (what ``fantope stream`` adds)."""
     names = getattr(estimator, "feature_names_in_", None)

@@ -38,9 +38,7 @@ def default_alpha(moments: Moments, n_components: int) -> float:
 
     Examples
     --------
-    >>> from typing import Any
-
-    import numpy as np
+    >>> import numpy as np
     >>> from fantope.estimators.moments import data_moments
     >>> Z = np.random.default_rng(0).standard_normal((400, 30)) + np.linspace(0, 1, 400)[:, None]
     >>> moments = data_moments(Z, correlation=True)

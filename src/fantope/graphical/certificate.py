@@ -29,13 +29,7 @@ SUM = 64.0 * UNIT
 
 @dataclass(frozen=True)
 class Weights:
-    """The penalty Σ w_ij|Θ_ij|: alpha everywhere, and nothing on the diagonal unless it is asked for.
-
-    Attributes
-    ----------
-    alpha : float
-    diagonal : bool
-    """
+    """The penalty Σ w_ij|Θ_ij|: alpha everywhere, and nothing on the diagonal unless it is asked for."""
 
     alpha: float
     diagonal: bool = False

@@ -13,13 +13,7 @@ class Block:
 
     Θ = DΘ'D and S = D⁻¹S'D⁻¹ with D diagonal leave the objective as it is up to a constant and turn alpha into
     alpha·D⁻¹11ᵀD⁻¹: variables of any size become variables of size about one. D holds powers of two: no digit changes.
-
-    Parameters
-    ----------
-    S : (p, p) array
-    weights : Weights
-    start : (p, p) array, optional
-        A positive definite Θ.
+    ``start`` is a positive definite Θ.
     """
 
     def __init__(self, S: Array, weights: Weights, start: Array | None) -> None:

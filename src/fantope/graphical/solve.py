@@ -21,13 +21,7 @@ from fantope.typing import Array
 
 
 def graphical_lasso(
-    S: Any,
-    alpha: float,
-    *,
-    diagonal: bool = False,
-    tol: float = 1e-4,
-    max_iter: int = 2000,
-    init: Any = None,
+    S: Any, alpha: float, *, diagonal: bool = False, tol: float = 1e-4, max_iter: int = 2000, init: Any = None
 ) -> PrecisionSolution:
     """Find the sparse precision matrix that minimises −log det Θ + ⟨S, Θ⟩ + alpha·Σ|Θ_ij|, with a certified gap.
 

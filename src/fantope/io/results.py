@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Container
+from collections.abc import Container, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -313,7 +314,7 @@ def load_projection(folder: Path) -> scipy.sparse.csr_array:
 
     Raises CertificateError if the file is missing or damaged.
     """
-    try:
+    with _readable(folder / PROJECTION):
         parts = _arrays(folder / PROJECTION)
         if {parts[name].dtype.kind for name in ("indices", "indptr", "shape")} - set("iu") or parts[
             "data"
@@ -321,8 +322,6 @@ def load_projection(folder: Path) -> scipy.sparse.csr_array:
             raise ValueError("its arrays are not of the types that a sparse matrix has")
         shape = tuple(parts["shape"].tolist())
         return scipy.sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=shape)
-    except BROKEN as error:
-        raise CertificateError(f"{folder / PROJECTION} cannot be read ({error}).") from None
 
 
 def load_dual(folder: Path, S: Covariance) -> LiftedDual:
@@ -330,11 +329,8 @@ def load_dual(folder: Path, S: Covariance) -> LiftedDual:
 
     Raises CertificateError if the file is missing, damaged, or not about as many variables as S has.
     """
-    arrays = read_arrays(folder / CERTIFICATE)
-    try:
-        return unpack_dual(arrays, S)
-    except BROKEN as error:
-        raise CertificateError(f"{folder / CERTIFICATE} cannot be read ({error}).") from None
+    with _readable(folder / CERTIFICATE):
+        return unpack_dual(_arrays(folder / CERTIFICATE), S)
 
 
 def load_solution(folder: Path, run: Run, recorded: dict[str, Any], S: Covariance) -> Solution:
@@ -365,8 +361,14 @@ def read_arrays(file: Path) -> dict[str, AnyArray]:
 
     Raises CertificateError if the file is missing or damaged.
     """
-    try:
+    with _readable(file):
         return _arrays(file)
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    try:
+        yield
     except BROKEN as error:
         raise CertificateError(f"{file} cannot be read ({error}).") from None
 

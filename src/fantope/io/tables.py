@@ -61,7 +61,7 @@ def write_table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 def write_fit(folder: Path, solution: Solution, variables: Sequence[str], total: float) -> None:
     """Write loadings, support and components of one solution; ``total`` is the trace of S."""
-    write_table(folder / "loadings.tsv", ("variable", "component", "loading"), _loadings(solution, variables))
+    write_table(folder / "loadings.tsv", ("variable", "component", "loading"), _rows(solution.components, variables))
     leverage, verdicts = solution.projection.diagonal(), solution.verdicts()
     lower, upper = solution.leverage_bounds()
     write_table(
@@ -80,10 +80,6 @@ def write_fit(folder: Path, solution: Solution, variables: Sequence[str], total:
         ("variable", "component", "loading", "component_variance"),
         ((name, k, loading, float(variances[k - 1])) for name, k, loading in _rows(basis, variables)),
     )
-
-
-def _loadings(solution: Solution, variables: Sequence[str]) -> Iterable[tuple[str, int, float]]:
-    return _rows(solution.components, variables)
 
 
 def _rows(basis: Array, variables: Sequence[str]) -> Iterable[tuple[str, int, float]]:
@@ -132,7 +128,7 @@ def write_path(folder: Path, path: SolutionPath, variables: Sequence[str], total
     write_table(
         folder / "loadings.tsv",
         ("alpha", "variable", "component", "loading"),
-        ((s.alpha, *row) for s in path for row in _loadings(s, variables)),
+        ((s.alpha, *row) for s in path for row in _rows(s.components, variables)),
     )
     write_table(
         folder / "components.tsv",

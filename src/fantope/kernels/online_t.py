@@ -75,11 +75,7 @@ class Rule(NamedTuple):
 def _advance(A, mean, vectors, scalars, threshold, weight):  # type: ignore[no-untyped-def]
     """Do A ← soft(X, threshold) and mean ← mean + weight·(X − mean) for the pending X; return ‖A‖², tr A."""
     p = A.shape[0]
-    c = scalars[0]
-    a1 = scalars[1]
-    a2 = scalars[2]
-    a3 = scalars[3]
-    shift = scalars[4]
+    c, a1, a2, a3, shift = scalars[SCALE], scalars[TOP], scalars[BOTTOM], scalars[SAMPLE], scalars[SHIFT]
     sums = np.zeros(p)
     for i in prange(p):
         b1 = a1 * vectors[0, i]
@@ -137,30 +133,30 @@ def sparse_product(indptr, indices, data, diagonal, V, first, last, out):  # typ
 
 
 @njit(cache=True, nogil=True)
+def _dot(u, v):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for j in range(u.shape[0]):
+        total += u[j] * v[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def _orthonormalise(Q, m, new):  # type: ignore[no-untyped-def]
     """Make Q[m:m+new] orthonormal to Q[:m] and to each other, dropping what is dependent; return the new count."""
     p = Q.shape[1]
     end = m
     for k in range(m, m + new):
-        before = 0.0
-        for j in range(p):
-            before += Q[k, j] * Q[k, j]
+        before = math.sqrt(_dot(Q[k], Q[k]))
         if not before > 0.0:
             continue
-        before = math.sqrt(before)
         for j in range(p):
             Q[end, j] = Q[k, j] / before
         for _ in range(2):  # twice is enough
             for a in range(end):
-                inner = 0.0
-                for j in range(p):
-                    inner += Q[a, j] * Q[end, j]
+                inner = _dot(Q[a], Q[end])
                 for j in range(p):
                     Q[end, j] -= inner * Q[a, j]
-        norm = 0.0
-        for j in range(p):
-            norm += Q[end, j] * Q[end, j]
-        norm = math.sqrt(norm)
+        norm = math.sqrt(_dot(Q[end], Q[end]))
         if norm > 1e-8:
             for j in range(p):
                 Q[end, j] /= norm
@@ -179,14 +175,9 @@ def _multiply(A, triangle, V, first, last, out):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _extend(Q, AQ, H, done, m):  # type: ignore[no-untyped-def]
     """Complete H = Q A Qᵀ for the new rows done ≤ k < m."""
-    p = Q.shape[1]
     for k in range(done, m):
         for a in range(k + 1):
-            inner = 0.0
-            for j in range(p):
-                inner += Q[a, j] * AQ[k, j]
-            H[a, k] = inner
-            H[k, a] = inner
+            H[a, k] = H[k, a] = _dot(Q[a], AQ[k])
 
 
 @njit(cache=True, nogil=True)
@@ -201,14 +192,6 @@ def _combine(Q, C, m, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _norm(v):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for j in range(v.shape[0]):
-        total += v[j] * v[j]
-    return math.sqrt(total)
-
-
-@njit(cache=True, nogil=True)
 def _extreme_pairs(A, triangle, z, tol, pending, Q, AQ, H):  # type: ignore[no-untyped-def]
     """Write the Ritz vectors of both ends into ``pending`` and return how many rows of Q they come from.
 
@@ -216,8 +199,7 @@ def _extreme_pairs(A, triangle, z, tol, pending, Q, AQ, H):  # type: ignore[no-u
     others do not) and adds both residuals in each round.
     """
     vectors, scalars = pending.vectors, pending.scalars
-    Q[0] = vectors[0]
-    Q[1] = vectors[1]
+    Q[:2] = vectors[:2]
     Q[2] = z
     Q[3] = pending.probe
     m = _orthonormalise(Q, 0, START)
@@ -243,8 +225,8 @@ def _extreme_pairs(A, triangle, z, tol, pending, Q, AQ, H):  # type: ignore[no-u
             residuals[0, j] = -top * vectors[0, j]
             residuals[1, j] = -bottom * vectors[1, j]
         _combine(AQ, C, m, residuals)
-        at_top = _norm(residuals[0])
-        at_bottom = _norm(residuals[1])
+        at_top = math.sqrt(_dot(residuals[0], residuals[0]))
+        at_bottom = math.sqrt(_dot(residuals[1], residuals[1]))
         scalars[RESIDUAL] = max(at_top, at_bottom)
         # An end that is well inside its bound needs no accuracy: no correction will be made there.
         good_top = at_top <= max(tol * max(1.0, abs(top)), 0.3 * (1.0 - top))
@@ -261,19 +243,8 @@ def correct(A, triangle, sums, sample, rule, pending, work):  # type: ignore[no-
     """Do steps 2 to 5 of Algorithm 2 on A = X⁽¹⁾, and write the correction into ``pending``.
 
     A Ritz vector g is exact enough whatever its residual: with θ = gᵀAg, gᵀ(·)g is an ε-subgradient of the largest
-    eigenvalue, ε = θ₁ − θ.
-
-    Parameters
-    ----------
-    A : (p, p) array
-        Empty if ``triangle`` has the matrix.
-    triangle : Triangle
-    sums : (float, float)
-        ‖A‖² and tr A.
-    sample : Sample
-    rule : Rule
-    pending : Pending
-    work : (2, WIDTH, p) array
+    eigenvalue, ε = θ₁ − θ. A is empty if ``triangle`` has the matrix; ``sums`` are ‖A‖² and tr A, and ``work`` has room
+    for 2 × WIDTH vectors.
     """
     z, step, nu = sample
     d = rule.d
@@ -283,25 +254,16 @@ def correct(A, triangle, sums, sample, rule, pending, work):  # type: ignore[no-
     Q = work[0]
     H = np.zeros((WIDTH, WIDTH))
     done = _extreme_pairs(A, triangle, z, rule.tol, pending, Q, work[1], H)
-    theta_top = scalars[THETA_TOP]
-    theta_bottom = scalars[THETA_BOTTOM]
+    theta_top, theta_bottom = scalars[THETA_TOP], scalars[THETA_BOTTOM]
     # Q spans z, so that zᵀAz needs no further product.
-    zz = zAz = top_z = bottom_z = top_bottom = 0.0
-    inner_z = np.zeros(done)
-    for a in range(done):
-        inner = 0.0
-        for j in range(p):
-            inner += Q[a, j] * z[j]
-        inner_z[a] = inner
+    zAz = 0.0
+    inner_z = [_dot(Q[a], z) for a in range(done)]
     for a in range(done):
         for b in range(done):
             zAz += inner_z[a] * H[a, b] * inner_z[b]
-    for j in range(p):
-        zz += z[j] * z[j]
-        top_z += vectors[0, j] * z[j]
-        bottom_z += vectors[1, j] * z[j]
-        top_bottom += vectors[0, j] * vectors[1, j]
-        vectors[2, j] = z[j]
+    zz, top_z, bottom_z = _dot(z, z), _dot(vectors[0], z), _dot(vectors[1], z)
+    top_bottom = _dot(vectors[0], vectors[1])
+    vectors[2] = z
     a1 = 0.0
     if theta_top > 1.0:
         a1 = step * nu * math.sqrt(p * d)
@@ -318,10 +280,7 @@ def correct(A, triangle, sums, sample, rule, pending, work):  # type: ignore[no-
     norm += 2.0 * (a1 * a2 * top_bottom**2 + a1 * step * top_z**2 + a2 * step * bottom_z**2)
     norm += 2.0 * shift * (a1 + a2 + step * zz)
     scalars[SCALE] = min(1.0, math.sqrt(d / norm)) if norm > 0.0 else 1.0
-    scalars[TOP] = a1
-    scalars[BOTTOM] = a2
-    scalars[SAMPLE] = step
-    scalars[SHIFT] = shift
+    scalars[TOP], scalars[BOTTOM], scalars[SAMPLE], scalars[SHIFT] = a1, a2, step, shift
 
 
 @njit(cache=True, nogil=True)

@@ -16,12 +16,8 @@ class SparseSum:
     """Running mean of sparse matrices, merged in batches so that a step costs its own non-zeros.
 
     New entries wait in a buffer; when the buffer has grown as large as the sum it is merged by sorting, so an entry is
-    sorted a logarithmic number of times. The mean's decay is a single number kept aside.
-
-    Parameters
-    ----------
-    size : int
-        p. Entries (i, j), i < j, have the key i·p + j.
+    sorted a logarithmic number of times. The mean's decay is a single number kept aside. Entries (i, j), i < j, have
+    the key i·size + j.
     """
 
     def __init__(self, size: int) -> None:

@@ -117,14 +117,7 @@ def root_mean_square(z: Array) -> float:
 
 
 class Window:
-    """The last few samples, for what needs a covariance where the algorithm keeps none.
-
-    Parameters
-    ----------
-    size : int
-        Number of samples kept.
-    n_features : int
-    """
+    """The last few samples, ``size`` of them, for what needs a covariance where the algorithm keeps none."""
 
     def __init__(self, size: int, n_features: int) -> None:
         self.samples = np.zeros((size, n_features))

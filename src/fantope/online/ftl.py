@@ -28,11 +28,12 @@ class FollowTheLeader(Leader):
         A sample k steps back weighs forgetting^k.
     window : int, optional
         Number of latest samples to learn from.
-    every : int, default 1
-        Number of samples between two solves.
+    every : int, optional
+        Number of samples between two solves, 1 by default.
     """
 
     name = "ftl"
+    every = 1
 
     def __init__(
         self,
@@ -43,10 +44,10 @@ class FollowTheLeader(Leader):
         tol: float = 1e-3,
         forgetting: float = 1.0,
         window: int | None = None,
-        every: int = 1,
+        every: int | None = None,
     ) -> None:
         super().__init__(n_features, n_components, alpha, forgetting, window)
-        self.tol, self.every = tol, every
+        self.tol, self.every = tol, self.every if every is None else every
         self.gap = float("nan")
 
     def _learn(self, z: Array) -> None:
@@ -88,24 +89,12 @@ class Tracker(FollowTheLeader):
     ----------
     n_features, n_components, alpha, tol, forgetting, window
         As of :class:`FollowTheLeader`.
-    every : int, default 100
-        Number of samples between two solves.
+    every : int, optional
+        Number of samples between two solves, 100 by default.
     """
 
     name = "tracker"
-
-    def __init__(
-        self,
-        n_features: int,
-        n_components: int,
-        alpha: float,
-        *,
-        tol: float = 1e-3,
-        forgetting: float = 1.0,
-        window: int | None = None,
-        every: int = 100,
-    ) -> None:
-        super().__init__(n_features, n_components, alpha, tol=tol, forgetting=forgetting, window=window, every=every)
+    every = 100
 
     def _due(self) -> bool:
         n = self.n_samples

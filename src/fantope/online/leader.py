@@ -17,17 +17,8 @@ from fantope.typing import Array
 class Leader:
     """X_t maximises a function of S_{1:t} over the Fantope and is held by its eigenpairs.
 
-    Samples, S and the penalty are measured in a unit near the size of the data.
-
-    Parameters
-    ----------
-    n_features, n_components : int
-    alpha : float
-        λ.
-    forgetting : float
-        A sample k steps back weighs forgetting^k.
-    window : int, optional
-        Number of latest samples that S is of; :meth:`slide` is then told which ones leave.
+    Samples, S and the penalty, λ = alpha, are measured in a unit near the size of the data. A sample k steps back has
+    the weight forgetting^k; or S is of the latest ``window`` samples, and :meth:`slide` is told which ones leave.
     """
 
     block = 1  # a step may take seconds
@@ -62,11 +53,7 @@ class Leader:
     def slide(self, z: Array, leaving: Array | None = None, anew: Array | None = None) -> None:
         """Learn from one sample, and unlearn the one that leaves the window.
 
-        Parameters
-        ----------
-        z, leaving : (p,) array
-        anew : (window, p) array, optional
-            All samples of the window, to compute S from them: what was added and subtracted leaves its rounding.
+        ``anew`` are all samples of the window, to compute S from: what was added and subtracted leaves its rounding.
         """
         with undone_on_error(self):
             self._learn(self._see(z, leaving, anew))

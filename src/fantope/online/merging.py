@@ -29,14 +29,9 @@ from fantope.typing import Array
 
 
 def merge_learners(first: Learner, second: Learner, apart: Array) -> None:
-    """Take what ``second`` has learnt into ``first``.
+    """Take what ``second`` has learnt into ``first``: of the same kind and parameters, both with a sample or more.
 
-    Parameters
-    ----------
-    first, second : Learner
-        Of the same kind, made with the same parameters; both have seen a sample.
-    apart : (p,) array
-        The mean of the second's samples less that of the first's.
+    ``apart`` is the mean of the second's samples less that of the first's.
     """
     if isinstance(first, Leader) and isinstance(second, Leader):
         _merge_moments(first, second, apart)

@@ -27,22 +27,11 @@ RECORDS = 1000  # how many of the latest records are kept: storage must not grow
 
 @dataclass(frozen=True)
 class SubproblemRecord:
-    """How well one subproblem was solved.
+    """How well one subproblem was solved."""
 
-    Attributes
-    ----------
-    sample : int
-        t.
-    gap : float
-        Certified distance of X_t's objective from the optimum.
-    tolerance : float
-        What was asked for.
-    n_iter : int
-    """
-
-    sample: int
-    gap: float
-    tolerance: float
+    sample: int  # t
+    gap: float  # certified distance of X_t's objective from the optimum
+    tolerance: float  # what was asked for
     n_iter: int
 
     @property
@@ -53,24 +42,13 @@ class SubproblemRecord:
 
 @dataclass(frozen=True)
 class CertifiedEstimate:
-    """X_t, and a proof of how good it is.
+    """X_t, and a proof of how good it is."""
 
-    Attributes
-    ----------
-    problem : Problem
-        The subproblem, in the unit of the learner.
-    X : Factors
-    dual : PenalisedDual
-    certificate : Certificate
-    tolerance : float
-        What the width of the bracket should be at most.
-    """
-
-    problem: Problem
+    problem: Problem  # the subproblem, in the unit of the learner
     X: Factors
     dual: PenalisedDual
     certificate: Certificate
-    tolerance: float
+    tolerance: float  # what the width of the bracket should be at most
 
     @property
     def met(self) -> bool:

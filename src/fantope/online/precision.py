@@ -15,14 +15,14 @@ import scipy.sparse
 from fantope.graphical import graphical_lasso
 from fantope.graphical.certificate import Weights
 from fantope.online.base import Learner, State
-from fantope.online.leader import Leader
+from fantope.online.ftl import Tracker
 from fantope.online.regret import RegretTracker
-from fantope.online.saved import saved_array, saved_number
+from fantope.online.saved import saved_array
 from fantope.solvers import Status
 from fantope.typing import Array
 
 
-class PrecisionLeader(Leader):
+class PrecisionLeader(Tracker):
     """Θ_t minimises −log det Θ + ⟨S_{1:t}, Θ⟩ + λΣ_{i≠j}|Θ_ij|.
 
     The first answer comes when every variable has varied; before, Θ is the identity.
@@ -54,15 +54,8 @@ class PrecisionLeader(Leader):
         window: int | None = None,
         every: int = 100,
     ) -> None:
-        super().__init__(n_features, 0, alpha, forgetting, window)
-        self.tol, self.every = tol, every
-        self.gap = float("nan")
+        super().__init__(n_features, 0, alpha, tol=tol, forgetting=forgetting, window=window, every=every)
         self._precision = np.eye(n_features)  # in units of 1/unit²
-
-    def _learn(self, z: Array) -> None:
-        n = self.n_samples
-        if n % self.every == 0 or (n < self.every and n.bit_count() == 1):
-            self.resolve()
 
     def resolve(self) -> None:
         """Solve for S, from the last Θ."""
@@ -88,13 +81,12 @@ class PrecisionLeader(Leader):
 
     def state(self) -> State:
         """Return everything that later results depend on."""
-        return {**super().state(), "precision": self._precision, "gap": self.gap}
+        return {**super().state(), "precision": self._precision}
 
     def restore(self, state: State) -> None:
         """Take over a saved state."""
         super().restore(state)
         self._precision = saved_array(state, "precision", (self.n_features, self.n_features))
-        self.gap = saved_number(state, "gap", finite=False)
 
 
 class PrecisionRegret(RegretTracker):

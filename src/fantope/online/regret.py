@@ -115,11 +115,7 @@ class RegretTracker:
 
     def state(self) -> State:
         """Return the sums."""
-        state: State = {
-            "count": self.count,
-            "loss": self.loss,
-            "explained_by_reference": self.explained_by_reference,
-        }
+        state: State = {"count": self.count, "loss": self.loss, "explained_by_reference": self.explained_by_reference}
         if self.moments is not None:
             state["moments"] = self.moments
         return state

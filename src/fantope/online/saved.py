@@ -16,22 +16,9 @@ LARGEST_COUNT = 2**53
 def saved_array(
     state: State, name: str, shape: tuple[int | None, ...], dtype: Any = np.float64, *, finite: bool = True
 ) -> AnyArray:
-    """Return a copy of the array ``name`` of a state.
+    """Return a copy of the array ``name`` of a state; raise ValueError if its shape, type or entries are others.
 
-    Parameters
-    ----------
-    state : dict
-    name : str
-    shape : tuple
-        What it must be; None where any length will do.
-    dtype : dtype, default float64
-    finite : bool, default True
-        Whether every entry must be finite.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
+    In ``shape``, None stands for any length; ``finite`` says whether every entry must be finite.
     """
     found = state[name]
     if not isinstance(found, np.ndarray):

@@ -168,11 +168,7 @@ class Stream:
 
     def state(self) -> State:
         """Return everything that later results depend on."""
-        state: State = {
-            "learner": self.learner.state(),
-            "mean": self.mean,
-            "effective": self.count.effective,
-        }
+        state: State = {"learner": self.learner.state(), "mean": self.mean, "effective": self.count.effective}
         if self.recent is not None:
             state["window"] = self.recent.samples
         if self.watch is not None:

@@ -58,13 +58,7 @@ def rounding(n: int, precision: type = np.float64) -> float:
 
 
 class ArrayColumns:
-    """Columns of anything that is indexed like a two-dimensional array: ndarray, memmap, zarr, HDF5.
-
-    Parameters
-    ----------
-    X : array-like with ``shape`` and slicing
-        Never copied whole.
-    """
+    """Columns of what has a shape and slices like an array: ndarray, memmap, zarr, HDF5. It is never copied whole."""
 
     def __init__(self, X: Any) -> None:
         self.X = X

@@ -40,13 +40,6 @@ class DaskCovariance(DataCovariance):
     """Covariance or correlation matrix of a dask array, computed where its chunks are.
 
     The interface, the logic and, to rounding, the results are those of :class:`DataCovariance`.
-
-    Parameters
-    ----------
-    columns : DaskColumns
-    kind : "covariance" or "correlation"
-    center : bool
-    names : sequence of str, optional
     """
 
     columns: DaskColumns
@@ -81,13 +74,9 @@ class DaskCovariance(DataCovariance):
 
 
 class DaskColumns:
-    """Columns of a dask array.
+    """Columns of a dask array, chunked over rows and columns, dense or scipy.sparse.
 
-    Parameters
-    ----------
-    X : (n, p) dask array
-        Chunked over rows and columns, dense or scipy.sparse. It is read again for every pass: ``X.persist()`` it if it
-        fits in the memory of the workers, on which fantope must be installed.
+    It is read again for every pass: ``X.persist()`` it if it fits in the memory of the workers. They need fantope too.
     """
 
     def __init__(self, X: Any) -> None:
@@ -133,9 +122,7 @@ class DaskColumns:
         """Return X V; the (n, k) result comes to the client."""
         rows, cols = self._blocks.shape
         parts = [self._column_slice(j) for j in range(cols)]
-        tasks = [
-            _task(_total, [_task(_times, self._blocks[i, j], V[parts[j]]) for j in range(cols)]) for i in range(rows)
-        ]
+        tasks = [_task(sum, [_task(_times, self._blocks[i, j], V[parts[j]]) for j in range(cols)]) for i in range(rows)]
         return np.concatenate(compute(tasks))
 
     def transposed_times(self, V: Array) -> Array:
@@ -143,7 +130,7 @@ class DaskColumns:
         rows, cols = self._blocks.shape
         slabs = [V[self.starts[i] : self.starts[i + 1]] for i in range(rows)]
         tasks = [
-            _task(_total, [_task(_transposed_times, self._blocks[i, j], slabs[i]) for i in range(rows)])
+            _task(sum, [_task(_transposed_times, self._blocks[i, j], slabs[i]) for i in range(rows)])
             for j in range(cols)
         ]
         return np.concatenate(compute(tasks))
@@ -192,7 +179,7 @@ class DaskColumns:
                 for i in range(first, n_chunks, CHAINS):
                     total = _task(_add_product, total, piece(i, rows), piece(i, cols))
                 chains.append(total)
-            return chains[0] if len(chains) == 1 else _task(_total, chains)
+            return chains[0] if len(chains) == 1 else _task(sum, chains)
 
         return of
 
@@ -267,13 +254,6 @@ def _transposed_times(chunk: Any, V: Array) -> Array:
     total = np.zeros((chunk.shape[1], *V.shape[1:]))
     for start, slab in _slabs(chunk):
         total += slab.T @ V[start : start + len(slab)]
-    return total
-
-
-def _total(parts: list[AnyArray]) -> AnyArray:
-    total = parts[0].copy()
-    for part in parts[1:]:
-        total += part
     return total
 
 

@@ -27,16 +27,8 @@ class DataCovariance(ABC):
 
     A scan reads S tile by tile in single precision (in double beyond 2,000 samples, and for sparse data). Its rounding
     error is bounded, and an entry within the bound of alpha is decided in double precision or counts as above it: no
-    pair with |S_ij| > alpha is ever missed.
-
-    Parameters
-    ----------
-    columns : Columns
-    kind : "covariance" or "correlation"
-    center : bool
-        Subtract the column means. Without it the covariance is the second moment, as in the paper.
-    names : sequence of str, optional
-        Names of the variables, for messages.
+    pair with |S_ij| > alpha is ever missed. Without ``center`` the covariance is the second moment, as in the paper;
+    ``names`` of the variables are for messages.
     """
 
     def __init__(
@@ -208,15 +200,7 @@ class DataCovariance(ABC):
 
 
 class LocalCovariance(DataCovariance):
-    """Covariance or correlation matrix of data that this process reads.
-
-    Parameters
-    ----------
-    columns : TiledColumns
-    kind : "covariance" or "correlation"
-    center : bool
-    names : sequence of str, optional
-    """
+    """Covariance or correlation matrix of data that this process reads."""
 
     columns: TiledColumns
 

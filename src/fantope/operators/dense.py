@@ -15,13 +15,7 @@ STRIP = 1024  # rows at a time: no second p × p array
 
 
 class DenseCovariance:
-    """A symmetric matrix held as a C-contiguous float64 array.
-
-    Parameters
-    ----------
-    S : (p, p) array
-        Not copied.
-    """
+    """A symmetric matrix held as a C-contiguous float64 array, which is not copied."""
 
     def __init__(self, S: Array) -> None:
         self.S = S

@@ -14,15 +14,8 @@ PAIRWISE_UP_TO = 10_000  # variables: S is formed
 class PairwiseCovariance(DenseCovariance):
     """Covariances or correlations over the samples that both variables have; S may be indefinite.
 
-    The problem stays convex and its certificate valid: they need no more of S than that it is symmetric.
-
-    Attributes
-    ----------
-    S : (p, p) array
-    n_pairs : (p, p) array of int
-        Samples behind each entry.
-    kind : "covariance" or "correlation"
-    names : sequence of str or None
+    The problem stays convex and its certificate valid: they need no more of S than that it is symmetric. ``n_pairs``
+    has the samples behind each entry.
     """
 
     def __init__(self, S: Array, n_pairs: IntArray, kind: str, names: list[str] | None) -> None:
@@ -43,18 +36,10 @@ class PairwiseCovariance(DenseCovariance):
 def pairwise(
     X: Array, present: Array, kind: str, center: bool, names: list[str] | None, weights: Array | None = None
 ) -> PairwiseCovariance:
-    """Return S over pairwise complete samples.
+    """Return S over pairwise complete samples; X is NaN where a value is missing.
 
-    Parameters
-    ----------
-    X : (n, p) array
-        NaN where a value is missing.
-    present : (m, p) bool array
-        Which samples have which variables; for signs of differences the samples are not the rows of X.
-    kind : "covariance" or "correlation"
-    center : bool
-    names : list of str or None
-    weights : (n,) array, optional
+    ``present``, an (m, p) array, says which samples have which variables: for signs of differences the samples are not
+    the rows of X. ``weights`` are those of the rows.
     """
     p = X.shape[1]
     if p > PAIRWISE_UP_TO:

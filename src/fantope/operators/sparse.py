@@ -20,10 +20,6 @@ class SparseColumns:
 
     It is kept in compressed columns. A matrix that comes in any other format is converted, which for the moment takes
     the memory of both; a matrix in compressed columns is shared, not copied.
-
-    Parameters
-    ----------
-    X : sparse matrix or array
     """
 
     def __init__(self, X: Any) -> None:
@@ -132,11 +128,8 @@ class SparseColumns:
 def from_backed(X: Any) -> scipy.sparse.csc_array:
     """Read the sparse matrix of a backed AnnData file into compressed columns, a slab of rows at a time.
 
-    It then is in memory once; converting a matrix in compressed rows as a whole would hold it twice.
-
-    Parameters
-    ----------
-    X : anndata CSRDataset or CSCDataset
+    It then is in memory once; converting a matrix in compressed rows as a whole would hold it twice. ``X`` is anndata's
+    CSRDataset or CSCDataset.
     """
     try:
         if X.format == "csc":

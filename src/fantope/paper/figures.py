@@ -266,16 +266,8 @@ def plot_recovery(
             for k, (name, values) in enumerate(methods.items()):
                 # Side by side within a case: equal values would hide one another.
                 beside = places + 0.7 * ((k + 0.5) / len(methods) - 0.5)
-                marker = "osD^vP"[k % 6]
-                panel.plot(
-                    beside,
-                    np.asarray(values, float),
-                    ls="",
-                    color=method_colour(name, k),
-                    marker=marker,
-                    ms=4,
-                    label=name,
-                )
+                style: dict[str, Any] = {"ls": "", "marker": "osD^vP"[k % 6], "ms": 4, "color": method_colour(name, k)}
+                panel.plot(beside, np.asarray(values, float), label=name, **style)
             for edge in places[1:] - 0.5:
                 panel.axvline(edge, color=GREY, lw=0.4, alpha=0.5)
             panel.set_xticks(places, cases, fontsize=6.5)

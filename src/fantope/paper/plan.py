@@ -43,11 +43,7 @@ PAPER: dict[str, tuple[Config, ...]] = {
         Bounds("online-t", p=60, T=4000),
         Bounds("online-p", p=60, T=100),
     ),
-    "intersection": (
-        Scheme("theorem1", p=32, draws=1000),
-        Scheme("fps", p=32),
-        Scheme("correlation", p=40),
-    ),
+    "intersection": (Scheme("theorem1", p=32, draws=1000), Scheme("fps", p=32), Scheme("correlation", p=40)),
     "application": (Application(),),
     "beyond": (
         Beyond("gap", 100, 400),
@@ -86,11 +82,7 @@ QUICK: dict[str, tuple[Config, ...]] = {
         Bounds("online-t", p=40, T=500),
         Bounds("online-p", p=40, T=20),
     ),
-    "intersection": (
-        Scheme("theorem1", p=32, draws=100),
-        Scheme("fps", p=32),
-        Scheme("correlation", p=15),
-    ),
+    "intersection": (Scheme("theorem1", p=32, draws=100), Scheme("fps", p=32), Scheme("correlation", p=15)),
     "application": (Application(n_genes=600, alphas=(0.9, 0.85), min_genes=10, max_genes=400),),
     "beyond": (
         Beyond("gap", 50, 100, seconds=2.0),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fantope.checks import check_nonnegative
+from fantope.checks import check_nonnegative, check_whole
 from fantope.errors import require
 from fantope.notebook import card, curve, table
 from fantope.operators import Covariance
@@ -208,7 +208,6 @@ def _grid(S: Covariance, penalty: Penalty | Concave, alphas: Any, n_alphas: int)
         values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(alphas)]
         require(values, "alphas", "hold at least one number", "none", "leave it out for an automatic grid")
         return np.unique(values)[::-1]
-    if isinstance(n_alphas, bool) or not isinstance(n_alphas, int | np.integer) or n_alphas < 1:
-        raise ValueError(f"n_alphas must be a whole number, 1 or larger, got {n_alphas!r}.")
+    count = check_whole("n_alphas", n_alphas, 1)
     largest = largest_alpha(S, penalty)
-    return largest * np.geomspace(1.0, GRID_RATIO, int(n_alphas)) if largest > 0 else np.zeros(1)
+    return largest * np.geomspace(1.0, GRID_RATIO, count) if largest > 0 else np.zeros(1)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from fantope.checks import check_nonnegative
+from fantope.checks import check_nonnegative, check_whole
 from fantope.errors import require
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
@@ -79,14 +79,8 @@ def solve_for_size(
     """
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
-    if (
-        isinstance(n_variables, bool)
-        or not isinstance(n_variables, int | np.integer)
-        or not (d <= n_variables <= covariance.size)
-    ):
-        raise ValueError(
-            f"n_variables must be a whole number from {d} (n_components) to {covariance.size}, got {n_variables!r}."
-        )
+    p = covariance.size
+    check_whole("n_variables", n_variables, d, p, f"a whole number from {d} (n_components) to {p}")
     shape = as_shape(penalty, covariance.size)
     tried, mark = _search(covariance, d, shape, tol, lambda solution: len(solution.support) - int(n_variables))
     found = min(tried, key=lambda solution: (abs(len(solution.support) - n_variables), -solution.alpha))

@@ -16,25 +16,11 @@ from fantope.solvers.solve import choose_solver, solve_parts
 
 
 class Walk:
-    """Solutions of one problem for one alpha after the other, in any order.
+    """Solutions of one problem for one alpha after the other, in any order; ``solutions`` are those so far.
 
-    Parameters
-    ----------
-    S : Covariance
-    n_components : int
-    tol : float
-        Relative gap of each solution.
-    penalty : Penalty or Concave, optional
-        Each alpha takes the place of its own. By default the ℓ₁ norm.
-    solver : Solver, optional
-        By default that of "auto".
-    max_iter : int, optional
-        For each alpha.
-
-    Attributes
-    ----------
-    solutions : list of Solution
-        So far. Solutions from elsewhere may be added: they serve as starts like the others.
+    Each alpha takes the place of the penalty's own, by default of the ℓ₁ norm; each solution has a relative gap of
+    ``tol``, and ``max_iter`` iterations at most, of the solver that "auto" stands for by default. Solutions from
+    elsewhere may be added: they serve as starts like the others.
     """
 
     def __init__(
@@ -65,17 +51,8 @@ class Walk:
     ) -> Solution:
         """Return the solution at ``alpha``, started from the one nearest to it, and keep it.
 
-        Ctrl-C and a lack of memory are raised as what they are.
-
-        Parameters
-        ----------
-        alpha : float
-        ahead : float
-            At most alpha: if the data have to be scanned, the scan serves every penalty from here on.
-        tol : float, optional
-            In place of the walk's own.
-        callback : callable, optional
-            Called with each :class:`Record`.
+        If the data have to be scanned, the scan serves every penalty from ``ahead`` on, which is at most alpha. ``tol``
+        takes the place of the walk's own. Ctrl-C and a lack of memory are raised as what they are.
         """
         tol, graph = self.tol if tol is None else tol, self._graph(alpha, ahead)
 

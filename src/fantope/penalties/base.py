@@ -12,10 +12,13 @@ the dual set ``{U : ⟨U, X⟩ ≤ Ω(X) for all X}`` and infinite elsewhere.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Self
+from copy import copy
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
+from fantope.checks import check_nonnegative
 from fantope.typing import AnyArray, Array, IntArray
 
 
@@ -30,9 +33,18 @@ class Penalty(ABC):
 
     alpha: float
 
-    @abstractmethod
     def scaled(self, alpha: float) -> Self:
         """Return the same penalty with another alpha."""
+        return self._with(alpha=check_nonnegative("alpha", alpha))
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with other attributes, and without what was computed from the old ones."""
+        new = copy(self)
+        for name in vars(self):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del vars(new)[name]
+        vars(new).update(changes)
+        return new
 
     @abstractmethod
     def restrict(self, rows: IntArray) -> Self:

@@ -15,7 +15,7 @@ from typing import Self
 
 import numpy as np
 
-from fantope.checks import check_nonnegative
+from fantope.checks import check_nonnegative, check_whole
 from fantope.errors import InputError
 from fantope.penalties.weighted import WeightedL1
 from fantope.typing import Array, IntArray
@@ -51,9 +51,7 @@ class Concave(ABC):
         self.alpha = check_nonnegative("alpha", alpha)
         self.b = None if b is None else check_nonnegative("b", b, positive=True)
         self.start = None if start is None else check_nonnegative("start", start)
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 1:
-            raise InputError(argument="steps", expected="a whole number, 1 or larger", got=repr(steps))
-        self.steps = int(steps)
+        self.steps = check_whole("steps", steps, 1)
 
     @abstractmethod
     def slope(self, ratio: Array) -> Array:

@@ -46,12 +46,6 @@ class Group(Structured):
         self.codes = _codes(groups)
         self.weights = np.sqrt(np.bincount(self.codes))  # by group; a restriction keeps those of the whole
 
-    @classmethod
-    def _of(cls, alpha: float, codes: IntArray, weights: Array, l1_share: float) -> Self:
-        new = cls.__new__(cls)
-        new.alpha, new.codes, new.weights, new.l1_share = alpha, codes, weights, l1_share
-        return new
-
     def __repr__(self) -> str:
         share = f", l1_share={self.l1_share:g}" if self.l1_share else ""
         return f"Group(alpha={self.alpha:g}, {len(self.weights)} groups of {len(self.codes)} variables{share})"
@@ -65,13 +59,9 @@ class Group(Structured):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with another alpha."""
-        return self._of(check_nonnegative("alpha", alpha), self.codes, self.weights, self.l1_share)
-
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty on X[rows][:, rows]; a group of which some variables are left keeps its weight."""
-        return self._of(self.alpha, self.codes[rows], self.weights, self.l1_share)
+        return self._with(codes=self.codes[rows])
 
     def check(self, size: int) -> None:
         """Raise ValueError unless there are as many variables in groups as in S."""

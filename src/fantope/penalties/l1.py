@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -44,10 +44,6 @@ class L1(Entrywise):
     def rows(self) -> IntArray:
         """None."""
         return np.zeros(0, dtype=np.intp)
-
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with another alpha."""
-        return replace(self, alpha=alpha)
 
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty itself: it is the same for any variables."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -37,10 +37,6 @@ class NonNegative(Structured):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alpha", check_nonnegative("alpha", self.alpha))
-
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with another alpha."""
-        return replace(self, alpha=alpha)
 
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty itself: it is the same for any variables."""

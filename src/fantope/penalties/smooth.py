@@ -53,11 +53,6 @@ class Smooth(Penalty):
         self.laplacian: Array | None = None if laplacian is None else _checked(laplacian)
         self._L = self.laplacian
 
-    def _with(self, alpha: float, L: Array | None) -> Self:
-        new = type(self).__new__(type(self))
-        new.alpha, new.rho, new.order, new.laplacian, new._L = alpha, self.rho, self.order, self.laplacian, L
-        return new
-
     def __repr__(self) -> str:
         what = f"order={self.order}" if self.laplacian is None else f"laplacian: {len(self.laplacian)} variables"
         return f"Smooth(alpha={self.alpha:g}, rho={self.rho:g}, {what})"
@@ -83,16 +78,12 @@ class Smooth(Penalty):
         D = differences(size, self.order)
         return np.asarray(D.T @ D)
 
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with another alpha and the same rho."""
-        return self._with(check_nonnegative("alpha", alpha), self._L)
-
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty on X[rows][:, rows]; the first time the rows must be all variables."""
         if self._L is None:
             check_all(rows)
-            return self._with(self.alpha, self.roughness(len(rows)))
-        return self._with(self.alpha, np.ascontiguousarray(self._L[np.ix_(rows, rows)]))
+            return self._with(_L=self.roughness(len(rows)))
+        return self._with(_L=np.ascontiguousarray(self._L[np.ix_(rows, rows)]))
 
     def check(self, size: int) -> None:
         """Raise ValueError unless the roughness is one of ``size`` variables."""

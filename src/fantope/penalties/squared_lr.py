@@ -10,7 +10,7 @@ With 1/r + 1/q = 1 and W = D − clip(D, ±alpha),
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
@@ -88,10 +88,6 @@ class L1SquaredLr(Penalty):
         """The β of the paper: ‖·‖²_{r,r}/2 is β-strongly convex in the ℓ₁ norm."""
         return math.exp(-4.0) / (self.q - 1.0)
 
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with another alpha."""
-        return replace(self, alpha=alpha)
-
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty itself: it is the same for any variables."""
         return self
@@ -143,26 +139,9 @@ def prox_squared_lr(
 
     Entry by entry, y = sign(v)·u with ``u + weight·N^{2−r}·u^{r−1} = |v| − threshold`` where positive, else 0. The
     right-hand sides fix u once the norm N is known, and ``‖u(N)‖_r − N`` falls in N: a safeguarded Newton iteration
-    finds it. The map is positively homogeneous in (V, threshold), so that everything is scaled to order 1 first.
-
-    Parameters
-    ----------
-    V : (p, p) symmetric array
-        Left unchanged.
-    weight : float
-        0 or larger: the step size divided by √t, in Online-P.
-    r : float
-        Exponent, 1 < r ≤ 2.
-    threshold : float, default 0
-        Weight of the ℓ₁ norm (the prox of the sum of both terms is still this simple).
-    start : float, optional
-        A guess of N.
-    tol : float, default 1e-14
-        Relative accuracy of N.
-
-    Returns
-    -------
-    SquaredLr
+    finds it, from the guess ``start``, to the relative accuracy ``tol``. The map is positively homogeneous in (V,
+    threshold), so that everything is scaled to order 1 first. V is symmetric and left unchanged, 1 < r ≤ 2, and in
+    Online-P ``weight`` is the step size divided by √t.
 
     Examples
     --------

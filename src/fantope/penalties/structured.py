@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from fantope.checks import check_whole
 from fantope.penalties.base import Penalty
 from fantope.typing import AnyArray, Array, IntArray
 
@@ -90,9 +91,8 @@ def differences(size: int, order: int) -> Array:
 
 def check_order(order: object, size: int | None = None) -> None:
     """Raise ValueError unless ``order`` is that of differences that ``size`` variables have."""
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 1:
-        raise ValueError(f"order must be a whole number, 1 or larger: that of the differences, got {order!r}.")
-    if size is not None and order >= size:
+    number = check_whole("order", order, 1, expected="a whole number, 1 or larger: that of the differences")
+    if size is not None and number >= size:
         raise ValueError(f"order must be less than the number of variables, {size}, got {order}.")
 
 

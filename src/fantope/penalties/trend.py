@@ -43,12 +43,6 @@ class Trend(Structured):
         self.order = int(order)
         self.D: Array | None = None
 
-    @classmethod
-    def _of(cls, alpha: float, order: int, l1: float, D: Array | None) -> Self:
-        new = cls.__new__(cls)
-        new.alpha, new.order, new.l1, new.D = alpha, order, l1, D
-        return new
-
     def __repr__(self) -> str:
         return f"Trend(alpha={self.alpha:g}, order={self.order}" + (f", l1={self.l1:g})" if self.l1 else ")")
 
@@ -57,16 +51,12 @@ class Trend(Structured):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with another alpha."""
-        return self._of(check_nonnegative("alpha", alpha), self.order, self.l1, self.D)
-
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty on X[rows][:, rows]; the first time the rows must be all variables."""
         if self.D is None:
             check_all(rows)
-            return self._of(self.alpha, self.order, self.l1, differences(len(rows), self.order))
-        return self._of(self.alpha, self.order, self.l1, np.ascontiguousarray(self.D[:, rows]))
+            return self._with(D=differences(len(rows), self.order))
+        return self._with(D=np.ascontiguousarray(self.D[:, rows]))
 
     def check(self, size: int) -> None:
         """Raise ValueError unless ``size`` variables have such differences."""

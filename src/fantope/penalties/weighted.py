@@ -76,15 +76,8 @@ class WeightedL1(Entrywise):
                 f"weights must be as many as rows, {len(chosen)} × {len(chosen)}, got shape {block.shape}."
             )
         order = np.argsort(chosen)
-        return cls._of(
-            check_nonnegative("alpha", alpha), chosen[order].astype(np.intp), block[np.ix_(order, order)], None
-        )
-
-    @classmethod
-    def _of(cls, alpha: float, rows: IntArray, weights: Array, size: int | None) -> Self:
-        new = cls.__new__(cls)
-        new.alpha, new.weights, new._rows, new._size = alpha, weights, rows, size
-        return new
+        ordered = cls(alpha, block[np.ix_(order, order)])
+        return ordered._with(_rows=chosen[order].astype(np.intp), _size=None)
 
     def __repr__(self) -> str:
         k = len(self.weights)
@@ -124,16 +117,12 @@ class WeightedL1(Entrywise):
         whole[np.ix_(self._rows, self._rows)] = self._block
         return whole
 
-    def scaled(self, alpha: float) -> Self:
-        """Return the penalty with the same weights and another alpha."""
-        return self._of(check_nonnegative("alpha", alpha), self._rows, self.weights, self._size)
-
     def restrict(self, rows: IntArray) -> Self:
         """Return the penalty on X[rows][:, rows]."""
         _, where, own = np.intersect1d(rows, self._rows, return_indices=True)
         order = np.argsort(where)
         where, own = where[order], own[order]
-        return self._of(self.alpha, where.astype(np.intp), self.weights[np.ix_(own, own)], len(rows))
+        return self._with(_rows=where.astype(np.intp), weights=self.weights[np.ix_(own, own)], _size=len(rows))
 
     def check(self, size: int) -> None:
         """Raise ValueError if the weights are not about ``size`` variables."""

@@ -6,8 +6,7 @@ Importing this package does not import matplotlib; calling one of its functions 
 from typing import Any
 
 from fantope import extensions
-from fantope.plotting.cardinality import plot_cardinality
-from fantope.plotting.choice import plot_cross_validation, plot_scree, plot_stability
+from fantope.plotting.choice import plot_cardinality, plot_cross_validation, plot_scree, plot_stability
 from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
 from fantope.plotting.displays import (
     BiplotDisplay,
@@ -20,8 +19,7 @@ from fantope.plotting.displays import (
     StabilityDisplay,
 )
 from fantope.plotting.path import plot_explained_variance, plot_leverages, plot_path_gaps, plot_top_loadings
-from fantope.plotting.simulation import plot_setting
-from fantope.plotting.solution import plot_convergence, plot_loadings, plot_projection
+from fantope.plotting.solution import plot_convergence, plot_loadings, plot_projection, plot_setting
 
 __all__ = [
     "BiplotDisplay",

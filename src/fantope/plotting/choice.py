@@ -1,4 +1,4 @@
-"""Figures for choosing: how many components, which penalty, which variables come back in halves of the samples."""
+"""Figures for choosing: how many components, which penalty, which variables and how many of them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fantope.cardinality import BracketCurve
 from fantope.plotting.style import BLUE, GREY, VERMILION, axes_or_new, journal_style, short_name
 from fantope.selection import CrossValidation, ParallelAnalysis, Stability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_cross_validation", "plot_scree", "plot_stability"]
+__all__ = ["plot_cardinality", "plot_cross_validation", "plot_scree", "plot_stability"]
 
 
 def plot_scree(analysis: ParallelAnalysis, *, ax: Axes | None = None) -> Axes:
@@ -30,8 +31,8 @@ def plot_scree(analysis: ParallelAnalysis, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     Axes
-        `ax`, or the new axes. The band reaches from the smallest eigenvalue in permuted data to the limit; filled
-        points are the components that count.
+        The band reaches from the smallest eigenvalue in permuted data to the limit; filled points are the components
+        that count.
 
     Examples
     --------
@@ -69,7 +70,7 @@ def plot_cross_validation(found: CrossValidation, *, ax: Axes | None = None) -> 
     Returns
     -------
     Axes
-        `ax`, or the new axes. The numbers on top are the variables in use.
+        The numbers on top are the variables in use.
 
     Examples
     --------
@@ -115,11 +116,6 @@ def plot_stability(
     ax : Axes, optional
         Where to draw; a new figure if absent.
 
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
-
     Examples
     --------
     >>> import fantope
@@ -144,4 +140,38 @@ def plot_stability(
         ax.set(ylim=(0, 1.05), xlabel=f"{len(order)} of {used} variables ever in use", ylabel="share of halves")
         chance = f"at most {found.error_bound:.2g} of them by chance"
         ax.set_title(f"{len(found.selected)} selected, {chance}", loc="left")
+    return ax
+
+
+def plot_cardinality(curve: BracketCurve, *, total: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the variance that k variables can explain: what is attained, and the bound that nothing exceeds.
+
+    Parameters
+    ----------
+    curve : BracketCurve
+        What :func:`fantope.cardinality_bracket` returns for several k.
+    total : float, optional
+        What all variables explain, drawn as a dashed line.
+    ax : Axes, optional
+        Where to draw; a new figure if absent.
+
+    Examples
+    --------
+    >>> import numpy as np, fantope
+    >>> curve = fantope.cardinality_bracket(np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 0.95]]))
+    >>> ax = fantope.plotting.plot_cardinality(curve)
+    >>> [round(float(y), 3) for y in ax.lines[-1].get_ydata()]
+    [1.0, 1.9, 1.9]
+    """
+    order = np.argsort(curve.k, kind="stable")
+    k, lower, upper = curve.k[order], curve.lower[order], curve.upper[order]
+    with journal_style():
+        ax = axes_or_new(ax, 4.4, 3.2)
+        if total is not None:
+            ax.axhline(total, color=GREY, lw=0.9, ls="--", label="all variables")
+        ax.fill_between(k, lower, upper, color=VERMILION, alpha=0.25, lw=0, label="not decided")
+        ax.plot(k, upper, color=VERMILION, lw=1.0, label="no k variables explain more")
+        ax.plot(k, lower, color=BLUE, lw=1.2, marker="o", ms=3, label="k variables that explain this")
+        ax.legend(loc="lower right")
+        ax.set(xlabel="number of variables k", ylabel="explained variance")
     return ax

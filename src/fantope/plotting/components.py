@@ -35,7 +35,7 @@ def plot_loadings_heatmap(
     Returns
     -------
     Axes
-        `ax`, or the new axes. Exact zeros are left blank.
+        Exact zeros are left blank.
 
     Examples
     --------
@@ -91,11 +91,6 @@ def plot_biplot(
     ax : Axes, optional
         Where to draw; a new figure if absent.
 
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
-
     Examples
     --------
     >>> import fantope
@@ -122,15 +117,8 @@ def plot_biplot(
         for k, kind in enumerate(kinds):
             rows = slice(None) if groups is None else [group == kind for group in groups]
             colour = GREY if groups is None else GROUP_COLOURS[k % len(GROUP_COLOURS)]
-            ax.scatter(
-                points[rows, 0],
-                points[rows, 1],
-                s=9,
-                color=colour,
-                alpha=0.7,
-                lw=0,
-                label=None if kind is None else str(kind),
-            )
+            label = None if kind is None else str(kind)
+            ax.scatter(points[rows, 0], points[rows, 1], s=9, color=colour, alpha=0.7, lw=0, label=label)
         for j in longest:
             tip = arrows[j] * reach
             ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": VERMILION, "lw": 0.9})

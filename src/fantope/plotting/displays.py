@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from fantope.cardinality import BracketCurve, cardinality_bracket
 from fantope.path import Path
-from fantope.plotting.cardinality import plot_cardinality
-from fantope.plotting.choice import plot_cross_validation, plot_scree, plot_stability
+from fantope.plotting.choice import plot_cardinality, plot_cross_validation, plot_scree, plot_stability
 from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
 from fantope.plotting.path import plot_leverages
 from fantope.plotting.solution import plot_convergence
-from fantope.selection import (
-    CrossValidation,
-    ParallelAnalysis,
-    Stability,
-    parallel_analysis,
-    stability_selection,
-)
+from fantope.selection import CrossValidation, ParallelAnalysis, Stability, parallel_analysis, stability_selection
 from fantope.solvers import Record, Solution
 from fantope.solvers.show import variable_names
 from fantope.typing import Array
@@ -31,17 +24,6 @@ if TYPE_CHECKING:
 
     from fantope.estimators import SparsePCA, SparsePCACV
 
-__all__ = [
-    "BiplotDisplay",
-    "CardinalityDisplay",
-    "ConvergenceDisplay",
-    "CrossValidationDisplay",
-    "LeverageDisplay",
-    "LoadingsDisplay",
-    "ScreeDisplay",
-    "StabilityDisplay",
-]
-
 
 @dataclass
 class Display:
@@ -49,26 +31,12 @@ class Display:
 
     ax_: Any = field(default=None, init=False, repr=False)
     figure_: Any = field(default=None, init=False, repr=False)
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        raise NotImplementedError
+    _function: ClassVar[Callable[..., Axes]]  # what draws: it takes the fields in their order
 
     def plot(self, *, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw.
-
-        Parameters
-        ----------
-        ax : Axes, optional
-            Where to draw; a new figure if absent.
-        **options
-            Of the function that draws; the class names it.
-
-        Returns
-        -------
-        self : object
-            With ``ax_`` and ``figure_``.
-        """
-        self.ax_ = self._draw(ax, **options)
+        """Draw, into a new figure without ``ax``; ``options`` are those of the function that the class names."""
+        drawn = [getattr(self, each.name) for each in fields(self) if each.init]
+        self.ax_ = type(self)._function(*drawn, ax=ax, **options)
         self.figure_ = self.ax_.figure
         return self
 
@@ -86,9 +54,7 @@ class ScreeDisplay(Display):
     """
 
     analysis: ParallelAnalysis
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_scree(self.analysis, ax=ax, **options)
+    _function = staticmethod(plot_scree)
 
     @classmethod
     def from_data(cls, X: Any, *, ax: Axes | None = None, **options: Any) -> Self:
@@ -115,9 +81,7 @@ class LoadingsDisplay(Display):
 
     components: Array
     names: Sequence[str] | None = None
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_loadings_heatmap(self.components, self.names, ax=ax, **options)
+    _function = staticmethod(plot_loadings_heatmap)
 
     @classmethod
     def from_solution(
@@ -154,9 +118,7 @@ class BiplotDisplay(Display):
     scores: Array
     components: Array
     names: Sequence[str] | None = None
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_biplot(self.scores, self.components, self.names, ax=ax, **options)
+    _function = staticmethod(plot_biplot)
 
     @classmethod
     def from_solution(
@@ -190,9 +152,7 @@ class LeverageDisplay(Display):
     alphas: Array
     leverages: Array
     names: Sequence[str] | None = None
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_leverages(self.alphas, self.leverages, names=self.names, ax=ax, **options)
+    _function = staticmethod(plot_leverages)
 
     @classmethod
     def from_path(
@@ -219,9 +179,7 @@ class ConvergenceDisplay(Display):
     """
 
     history: Sequence[Record]
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_convergence(self.history, ax=ax, **options)
+    _function = staticmethod(plot_convergence)
 
     @classmethod
     def from_solution(cls, solution: Solution, *, ax: Axes | None = None, **options: Any) -> Self:
@@ -249,9 +207,7 @@ class StabilityDisplay(Display):
 
     found: Stability
     names: Sequence[str] | None = None
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_stability(self.found, self.names, ax=ax, **options)
+    _function = staticmethod(plot_stability)
 
     @classmethod
     def from_estimator(cls, estimator: SparsePCA, X: Any, *, ax: Axes | None = None, **options: Any) -> Self:
@@ -275,9 +231,7 @@ class CrossValidationDisplay(Display):
     """
 
     found: CrossValidation
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_cross_validation(self.found, ax=ax, **options)
+    _function = staticmethod(plot_cross_validation)
 
     @classmethod
     def from_estimator(cls, estimator: SparsePCACV, *, ax: Axes | None = None, **options: Any) -> Self:
@@ -299,9 +253,7 @@ class CardinalityDisplay(Display):
     """
 
     curve: BracketCurve
-
-    def _draw(self, ax: Axes | None, **options: Any) -> Axes:
-        return plot_cardinality(self.curve, ax=ax, **options)
+    _function = staticmethod(plot_cardinality)
 
     @classmethod
     def from_covariance(

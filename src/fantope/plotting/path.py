@@ -31,8 +31,8 @@ __all__ = ["plot_explained_variance", "plot_leverages", "plot_path_gaps", "plot_
 def plot_leverages(
     alphas: ArrayLike,
     leverages: ArrayLike,
-    *,
     names: Sequence[str] | None = None,
+    *,
     n_named: int = 8,
     ax: Axes | None = None,
 ) -> Axes:
@@ -48,11 +48,6 @@ def plot_leverages(
     n_named : int, default 8
     ax : Axes, optional
         Where to draw; a new figure if absent.
-
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
     """
     penalties, curves = np.asarray(alphas, dtype=float), np.asarray(leverages, dtype=float)
     if curves.ndim != 2 or len(curves) != len(penalties):
@@ -100,11 +95,6 @@ def plot_explained_variance(
         Penalties, written beside some of the points.
     ax : Axes, optional
         Where to draw; a new figure if absent.
-
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
     """
     x, y = np.asarray(n_variables, dtype=float), np.asarray(explained_variance, dtype=float)
     with journal_style():
@@ -138,7 +128,7 @@ def plot_path_gaps(alphas: ArrayLike, gaps: ArrayLike, *, tol: float | None = No
     Returns
     -------
     Axes
-        `ax`, or the new axes. A gap of exactly zero, as a diagonal S gives, has no place on it.
+        A gap of exactly zero, as a diagonal S gives, has no place on it.
     """
     x, y = np.asarray(alphas, dtype=float), np.asarray(gaps, dtype=float)
     shown = np.isfinite(y) & (y > 0)

@@ -1,4 +1,4 @@
-"""Loadings, convergence of the certificate, and the fitted projection."""
+"""Loadings, convergence of the certificate, the fitted projection, and the simulation setting."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fantope.errors import require
-from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, draw_tolerance, journal_style, new_figure
+from fantope.plotting.style import (
+    BLUE,
+    GREY,
+    GROUP_COLOURS,
+    axes_or_new,
+    draw_tolerance,
+    journal_style,
+    new_figure,
+    side_by_side,
+)
+from fantope.simulation import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import FigureBase
+    from matplotlib.figure import Figure, FigureBase
 
-__all__ = ["plot_convergence", "plot_loadings", "plot_projection"]
+__all__ = ["plot_convergence", "plot_loadings", "plot_projection", "plot_setting"]
 
 
 class _Record(Protocol):
@@ -32,10 +42,7 @@ class _HasHistory(Protocol):
 
 
 def plot_loadings(
-    components_by_name: Mapping[str, ArrayLike],
-    *,
-    groups: Sequence[int] = (),
-    fig: FigureBase | None = None,
+    components_by_name: Mapping[str, ArrayLike], *, groups: Sequence[int] = (), fig: FigureBase | None = None
 ) -> FigureBase:
     """Draw the loadings of several fits, one row for each fit and one column for each component.
 
@@ -94,11 +101,6 @@ def plot_convergence(
         Where to draw; a new figure if absent.
     tol : float, optional
         The gap that was asked for, drawn as a dashed line.
-
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
     """
     records: Any = getattr(solution, "history", solution)
     pairs = np.array([(record.time, record.gap) for record in records], dtype=float).reshape(-1, 2)
@@ -124,11 +126,6 @@ def plot_projection(projection: Any, *, variables: ArrayLike | None = None, ax: 
         Indices to show; those with a non-zero diagonal entry if absent.
     ax : Axes, optional
         Where to draw; a new figure if absent.
-
-    Returns
-    -------
-    Axes
-        `ax`, or the new axes.
     """
     used = np.flatnonzero(np.asarray(projection.diagonal())) if variables is None else variables
     shown = np.asarray(used, dtype=np.intp)
@@ -159,3 +156,52 @@ def _variable_colours(groups: Sequence[int], p: int) -> NDArray[np.str_]:
     for k, (start, stop) in enumerate(pairwise(bounds)):
         colours[start:stop] = GROUP_COLOURS[k % len(GROUP_COLOURS)]
     return colours
+
+
+def plot_setting(sim: Simulation, *, n_vectors: int = 5) -> Figure:
+    """Draw the true covariance Σ beside the eigenvectors of its largest eigenvalues.
+
+    Parameters
+    ----------
+    sim : Simulation
+        The model to show; about a hundred variables read best.
+    n_vectors : int, default 5
+        Number of eigenvectors to draw.
+
+    Returns
+    -------
+    Figure
+        Heat map on the left, one small panel for each eigenvector on the right.
+    """
+    p = sim.eigenvectors.shape[0]
+    require(1 <= n_vectors <= p, "n_vectors", f"lie between 1 and p = {p}", str(n_vectors), "pass for example 5")
+    with journal_style():
+        figure = new_figure(8.4, 3.9)
+        left, right = side_by_side(figure, 0.46)
+
+        ax = left.add_subplot()
+        # The diagonal is several times the rest; the scale follows the entries off it, or they would vanish.
+        limit = float(np.abs(sim.Sigma - np.diag(np.diagonal(sim.Sigma))).max()) or 1.0
+        image = ax.imshow(sim.Sigma, cmap="RdBu_r", vmin=-limit, vmax=limit, extent=(0.5, p + 0.5, p + 0.5, 0.5))
+        ax.spines[:].set_visible(True)
+        ax.set(xlabel="variable", ylabel="variable")
+        ax.set_title(f"(a) true covariance Σ, p = {p}", loc="left")
+        left.colorbar(image, ax=ax, shrink=0.58, extend="max", label="covariance")
+
+        order = np.argsort(-sim.eigenvalues, kind="stable")[:n_vectors]
+        panels = np.atleast_1d(right.subplots(n_vectors, 1, sharex=True, sharey=True))
+        bounds = np.concatenate([[0], np.cumsum(sim.sizes)])
+        height = 1.15 * float(np.abs(sim.eigenvectors[:, order]).max())
+        for rank, (panel, column) in enumerate(zip(panels, order, strict=True), start=1):
+            for k, (start, stop) in enumerate(pairwise(bounds)):
+                panel.axvspan(start + 0.5, stop + 0.5, color=GROUP_COLOURS[k % len(GROUP_COLOURS)], alpha=0.13, lw=0)
+            panel.axhline(0, color=GREY, lw=0.5)
+            panel.plot(np.arange(1, p + 1), sim.eigenvectors[:, column], color="black", lw=0.9)
+            panel.set(ylim=(-height, 1.6 * height), xlim=(0.5, p + 0.5))
+            panel.set_ylabel(f"$q_{{{rank}}}$", rotation=0, labelpad=8, va="center")
+            note = {"transform": panel.transAxes, "ha": "right", "va": "top", "fontsize": 7}
+            box = {"facecolor": "white", "alpha": 0.75, "lw": 0, "pad": 1}
+            panel.text(0.995, 0.94, f"eigenvalue {sim.eigenvalues[column]:.3g}", bbox=box, **note)
+        panels[0].set_title("(b) leading eigenvectors; signal groups shaded", loc="left")
+        panels[-1].set_xlabel("variable")
+    return figure

@@ -130,12 +130,7 @@ def verify_reported(
 
 
 def certify(
-    problem: Problem,
-    X: Factors,
-    dual: ReducedDual,
-    tol: float,
-    absolute: float = 0.0,
-    leading: Array | None = None,
+    problem: Problem, X: Factors, dual: ReducedDual, tol: float, absolute: float = 0.0, leading: Array | None = None
 ) -> Certificate:
     """Return the bracket that X and U give.
 

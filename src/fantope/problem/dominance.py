@@ -97,13 +97,7 @@ class Core:
 
 
 def dominated_bounds(
-    M: SplitSlack,
-    X: Factors,
-    count: int,
-    slack: float,
-    below: float,
-    accepted: float = np.inf,
-    largest: int = 0,
+    M: SplitSlack, X: Factors, count: int, slack: float, below: float, accepted: float = np.inf, largest: int = 0
 ) -> Array | None:
     """Return ``count`` numbers u₁ ≥ u₂ ≥ … with λ_i(S − U) ≤ u_i, rigorously; None if the others are not dominated.
 

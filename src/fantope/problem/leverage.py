@@ -42,15 +42,7 @@ def leverage_bounds(
 ) -> tuple[Array, Array]:
     """Return (p,) lower and upper bounds of X*_jj for every optimal X*, safe against rounding.
 
-    Parameters
-    ----------
-    S : Covariance
-    dual : LiftedDual
-    X : Factors
-        A feasible point: where to look for leading eigenvectors.
-    n_components : int
-    objective : float
-        Its objective.
+    ``X`` is a feasible point, where leading eigenvectors are looked for, and ``objective`` its own.
     """
     d, p = n_components, S.size
     kept = np.flatnonzero(dual.position >= 0)

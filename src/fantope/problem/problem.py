@@ -17,22 +17,12 @@ from fantope.typing import Array, IntArray
 
 @dataclass(frozen=True)
 class Problem:
-    """One instance, dense and already reduced by the exact decomposition.
+    """One instance, dense and already reduced by the exact decomposition."""
 
-    Parameters
-    ----------
-    S : (m, m) C-contiguous symmetric array
-    n_components : int
-    penalty : Penalty
-        On the m variables.
-    labels : (m,) array, optional
-        Component of each variable, if there are several. S is cut between them, and X must be.
-    """
-
-    S: Array
+    S: Array  # (m, m), C-contiguous and symmetric
     n_components: int
-    penalty: Penalty
-    labels: IntArray | None = None
+    penalty: Penalty  # on the m variables
+    labels: IntArray | None = None  # (m,): component of each, if there are several: S is cut between them, X must be
 
     @property
     def size(self) -> int:

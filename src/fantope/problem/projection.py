@@ -207,3 +207,16 @@ def pinch(X: Factors, labels: IntArray | None) -> Factors:
         return found[::-1], basis.T[::-1]
 
     return _assemble(X.rows, *_by_component(own, decompose), 0.0)
+
+
+def principal_axes(V: Array, S: Array) -> tuple[Array, Array]:
+    """Return the rows of V, turned so that V S Vᵀ is diagonal, by descending variance, and the variances.
+
+    The entry of largest magnitude of each row is positive.
+    """
+    variances, rotation = np.linalg.eigh(V @ S @ V.T)
+    rows = rotation.T[::-1] @ V
+    # Directions of separate blocks mix only where they explain the same variance: keep their exact zeros.
+    rows[np.abs(rows) < 1e-14] = 0.0
+    rows *= np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])[:, None]
+    return rows, variances[::-1]

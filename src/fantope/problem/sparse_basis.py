@@ -22,12 +22,7 @@ ZERO = 1e-12  # entries below it are the zeros that a rotation has made, up to r
 
 
 def sparse_basis(V: Array) -> Array:
-    """Return V R with the rotation R that makes ‖V R‖₁ smallest.
-
-    Parameters
-    ----------
-    V : (k, d) array
-        Orthonormal columns.
+    """Return V R with the rotation R that makes ‖V R‖₁ smallest; the columns of V are orthonormal.
 
     Examples
     --------

@@ -20,8 +20,7 @@ from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.candidates import primal_candidate
-from fantope.solvers.spectral import due_for_balance, spectral_start
+from fantope.solvers.spectral import balance, primal_candidate, spectral_start
 from fantope.typing import Array
 
 
@@ -102,18 +101,9 @@ class Admm:
         if self.eigen == "full":
             state.space.basis = None
         state.vectors, state.weights = project(state.G, problem.n_components, state.space, state.accuracy)
-        primal, dual, multiplier, slack = np.sqrt(
-            admm_pass(
-                state.Z,
-                problem.S,
-                state.G,
-                state.vectors,
-                state.weights,
-                problem.limits,
-                1 / state.rho,
-                self.relax,
-            )
-        )
+        eigenpairs = state.vectors, state.weights
+        sums = admm_pass(state.Z, problem.S, state.G, *eigenpairs, problem.limits, 1 / state.rho, self.relax)
+        primal, dual, multiplier, slack = np.sqrt(sums)
         # Eigenpairs need to be only a little more accurate than the iterate that they are part of.
         state.accuracy = max(1e-12, 0.1 * min(primal, dual))
         state.iteration += 1
@@ -121,19 +111,11 @@ class Admm:
             # The dual scale lies between ‖U‖ and ‖S − U‖: with the first alone ρ is far too large for correlations
             # and a large alpha (U is then nearly S), with the second it is somewhat too small on the paper's model.
             scale = np.sqrt(max(multiplier, 1e-300) * max(slack, 1e-300))
-            self._balance(problem, state, primal / np.sqrt(problem.n_components), dual / scale)
+            factor = balance(state.iteration, primal / np.sqrt(problem.n_components), dual / scale)
+            if factor != 1.0:
+                admm_rescale(state.Z, problem.S, state.G, problem.limits, 1 / state.rho, factor)
+                state.rho *= factor
         return 1
-
-    def _balance(self, problem: Problem, state: AdmmState, primal: float, dual: float) -> None:
-        """Keep the relative residuals within a factor 1.5 (3 took a quarter more iterations, 1.2 oscillates)."""
-        if not due_for_balance(state.iteration) or min(primal, dual) <= 0.0:
-            return
-        ratio = primal / dual
-        if 1 / 1.5 <= ratio <= 1.5:
-            return
-        factor = min(max(np.sqrt(ratio), 0.5), 2.0)
-        admm_rescale(state.Z, problem.S, state.G, problem.limits, 1 / state.rho, factor)
-        state.rho *= factor
 
     def candidate(self, problem: Problem, state: AdmmState) -> Candidate:
         """X from the sparse Y if it can be repaired, else the projection itself; U = ρW."""

@@ -26,19 +26,8 @@ def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = N
     The X before a step is a candidate for it. So the step's own objective does not fall, and neither does
     ⟨S, X⟩ − Ω(X): the tangent lies above the concave penalty and touches it at the X before.
 
-    Parameters
-    ----------
-    S : Covariance
-    penalty : Concave
-    convex : callable
-        Solves one convex problem; it raises :class:`Interrupted` on Ctrl-C.
-    init : Solution or (p, p) array, optional
-        Where the ℓ₁ problem starts.
-
-    Returns
-    -------
-    Solution
-        Of the last step, with a record of each.
+    ``convex`` solves one convex problem, and raises :class:`Interrupted` on Ctrl-C; ``init`` is where the ℓ₁ problem
+    starts. What is returned is the solution of the last step, with a record of each.
     """
     as_penalty(penalty.alpha, S.size)
     last = convex(L1(penalty.start_alpha(S.size)), init)

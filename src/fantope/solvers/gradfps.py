@@ -22,9 +22,8 @@ from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.candidates import primal_candidate
 from fantope.solvers.exact_penalty import Form, PenaltyWeights, prox_f2_direct, prox_f2_iterative
-from fantope.solvers.spectral import due_for_balance, spectral_start
+from fantope.solvers.spectral import balance, primal_candidate, spectral_start
 from fantope.typing import Array
 
 
@@ -138,12 +137,9 @@ class GradFps:
 
     def _balance(self, state: GradFpsState, primal: float, dual: float) -> None:
         """Change α to balance the relative residuals; Z_i − X is α times a multiplier and scales with it."""
-        if not due_for_balance(state.iteration) or min(primal, dual) <= 0.0:
+        factor = 1.0 / balance(state.iteration, primal, dual)
+        if factor == 1.0:
             return
-        ratio = primal / dual
-        if 1 / 1.5 <= ratio <= 1.5:
-            return
-        factor = 1.0 / min(max(np.sqrt(ratio), 0.5), 2.0)
         state.step_size *= factor
         half = 0.5 * (factor - 1.0)  # Z₁ ← X + factor(Z₁ − X) with X = (Z₁ + Z₂)/2
         spread = np.subtract(state.Z1, state.Z2, out=state.G)

@@ -148,12 +148,7 @@ def iterate(
             run.status = Status.NON_FINITE
             return True
         record = Record(
-            run.n_iter,
-            time.perf_counter() - began,
-            run.objective,
-            run.dual_bound,
-            run.gap,
-            candidate.n_active,
+            run.n_iter, time.perf_counter() - began, run.objective, run.dual_bound, run.gap, candidate.n_active
         )
         run.history.append(record)
         if callback is not None:

@@ -20,8 +20,7 @@ from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.candidates import primal_candidate
-from fantope.solvers.spectral import spectral_start
+from fantope.solvers.spectral import primal_candidate, spectral_start
 from fantope.typing import AnyArray, Array
 
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition

@@ -19,7 +19,7 @@ from fantope.problem.certificate import Certificate, CertificateError, relative_
 from fantope.problem.decomposition import pose
 from fantope.problem.dual import LiftedDual
 from fantope.problem.leverage import leverage_bounds
-from fantope.problem.projection import Factors
+from fantope.problem.projection import Factors, principal_axes
 from fantope.problem.sparse_basis import sparse_basis
 from fantope.solvers.show import about_zero, solution_frame, solution_html
 from fantope.solvers.validation import check_covariance
@@ -205,13 +205,8 @@ class Solution:
         """
         V = self.factors.vectors[: self.n_components]
         S = self.covariance.block(self.support, self.support)
-        _, rotation = np.linalg.eigh(V @ S @ V.T)
-        rows = rotation.T[::-1] @ V
-        # Directions of separate blocks mix only where they explain the same variance: keep their exact zeros.
-        rows[np.abs(rows) < 1e-14] = 0.0
-        rows *= np.sign(rows[np.arange(len(rows)), np.abs(rows).argmax(axis=1)])[:, None]
         result = np.zeros((self.n_components, self.n_features))
-        result[:, self.support] = rows
+        result[:, self.support] = principal_axes(V, S)[0]
         return result
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What splitting methods share: where they start from, and when they may change their step size."""
+"""What splitting methods share: where they start, when they may change their step size, and which point they offer."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 from fantope.eigen import Eigenspace
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors, compress
 from fantope.solvers.base import Start
 from fantope.typing import Array
 
@@ -32,10 +33,31 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     return scale, (rows.T @ rows if X is None else X), U, space
 
 
-def due_for_balance(iteration: int) -> bool:
-    """Whether the residuals may be balanced: at first always, later more and more rarely.
+def balance(iteration: int, primal: float, dual: float) -> float:
+    """Return by what to multiply ρ = 1/α to keep the relative residuals within a factor 1.5 of each other.
 
-    A method whose step size never comes to rest can go round in circles instead of converging.
+    3 took a quarter more iterations, 1.2 oscillates. At first in every iteration, later more and more rarely: a method
+    whose step size never comes to rest can go round in circles instead of converging.
     """
     every = 1 if iteration < 20 else 5 if iteration < 200 else 50
-    return iteration % every == 0
+    if iteration % every or min(primal, dual) <= 0.0 or 1 / 1.5 <= primal / dual <= 1.5:
+        return 1.0
+    return float(min(max(np.sqrt(primal / dual), 0.5), 2.0))
+
+
+def primal_candidate(
+    problem: Problem, sparse: Array, start: Array | None, vectors: Array | None, weights: Array | None
+) -> Factors | None:
+    """Return the point to certify: the repaired sparse iterate, or early on the projected one if it is better by far.
+
+    The sparse iterate has the zeros that users want. Before it has settled, its repair can be poor; the other half
+    of the splitting, given by its eigenpairs, is feasible as it is.
+    """
+    found = problem.repair(sparse, start)
+    if vectors is None or weights is None or problem.forbids:
+        return found
+    dense = compress(Factors(np.arange(problem.size), vectors.copy(), weights.copy()))
+    if found is None:
+        return dense
+    value = problem.objective(found)
+    return dense if problem.objective(dense) > value + 0.01 * abs(value) else found

@@ -20,8 +20,7 @@ from fantope.problem.dual import StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import project
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.candidates import primal_candidate
-from fantope.solvers.spectral import SMALLEST, due_for_balance
+from fantope.solvers.spectral import SMALLEST, balance, primal_candidate
 from fantope.typing import Array
 
 
@@ -99,19 +98,10 @@ class StructuredAdmm:
         state.accuracy = max(1e-12, 0.1 * min(primal, change))
         if self.step_size is None:
             multipliers = max(_norm(state.u0, *state.u), 1e-300)
-            self._balance(state, primal / np.sqrt(d), change / multipliers)
+            factor = balance(state.iteration, primal / np.sqrt(d), change / multipliers)
+            state.rho, state.u0 = state.rho * factor, state.u0 / factor
+            state.u = tuple(v / factor for v in state.u)
         return 1
-
-    def _balance(self, state: StructuredState, primal: float, dual: float) -> None:
-        if not due_for_balance(state.iteration) or min(primal, dual) <= 0.0:
-            return
-        ratio = primal / dual
-        if 1 / 1.5 <= ratio <= 1.5:
-            return
-        factor = min(max(np.sqrt(ratio), 0.5), 2.0)
-        state.rho *= factor
-        state.u0 = state.u0 / factor
-        state.u = tuple(v / factor for v in state.u)
 
     def candidate(self, problem: Problem, state: StructuredState) -> Candidate:
         """X from the sparse part, if there is one that can be repaired, else the projection; U from the multipliers."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.checks import LARGEST, check_finite, check_nonnegative
+from fantope.checks import LARGEST, check_finite, check_nonnegative, check_whole
 from fantope.errors import InputError, require
 from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
@@ -101,9 +101,5 @@ def check_tol(tol: Any, p: int) -> float:
 
 def check_max_iter(max_iter: Any) -> int | None:
     """Return max_iter as an int ≥ 1, or None for the solver's own."""
-    if max_iter is None:
-        return None
-    if isinstance(max_iter, bool) or not isinstance(max_iter, numbers.Integral) or max_iter < 1:
-        expected = "a whole number, 1 or larger, or None"
-        raise InputError(argument="max_iter", expected=expected, got=repr(max_iter))
-    return int(max_iter)
+    expected = "a whole number, 1 or larger, or None"
+    return None if max_iter is None else check_whole("max_iter", max_iter, 1, expected=expected)

@@ -93,6 +93,7 @@ def test_preservation_tells_modules_from_random_sets():
     assert abs(lost.loc["M1", "z"]) < 3
 
 
+@pytest.mark.slow
 def test_in_an_analysis():
     rng = np.random.default_rng(3)
     X = rng.standard_normal((60, 80))

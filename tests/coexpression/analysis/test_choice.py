@@ -27,6 +27,7 @@ def run(table, groups, **options):
     return analyse(table, groups, **(settings | options))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("sizes", [(40,), (40, 35)])
 def test_a_loose_walk_chooses_what_a_tight_one_does(sizes, seed, monkeypatch):
@@ -69,6 +70,7 @@ def test_noise_of_a_smaller_group_is_larger():
     assert matched == pytest.approx(largest["b"], abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", ["noise", "size"])
 def test_groups_of_unequal_size(rule):
     table, groups = factors((90, 30), 1)
@@ -86,6 +88,7 @@ def test_groups_of_unequal_size(rule):
     )
 
 
+@pytest.mark.slow
 def test_few_eligible_alphas_are_pointed_out():
     table, groups = factors((40, 35), 0)
     found = run(table, groups, alphas=[0.9, 0.7, 0.5])

@@ -64,6 +64,7 @@ def test_operator_is_the_matrix(method):
     np.testing.assert_allclose(operator(Z).block(everything, everything), matrix(Z), atol=1e-12)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6), st.sampled_from(["pearson", "spearman", "bicor"]), st.floats(0.1, 50), st.floats(-9, 9))
 def test_units_do_not_matter(seed, method, scale, shift):
     X = data(seed, n=12, p=6)

@@ -102,6 +102,7 @@ def test_penalty_shrinks_with_samples():
     assert penalty(10, 10, 400) > penalty(10, 10, 100)
 
 
+@pytest.mark.slow
 def test_tables_are_sorted_and_complete():
     from fantope.coexpression import analyse
 

@@ -37,7 +37,7 @@ def test_numbers_that_are_given():
     coarse = find_modules(rows, 3).labels
     assert len(set(zip(found.labels, coarse, strict=True))) == 5  # nested: each of the five lies in one of the three
     assert find_modules(np.ones((4, 1)), 3).names == ("M1",)  # one direction only
-    with pytest.raises(ValueError, match="n_modules must be a whole number of at least 1, got 0"):
+    with pytest.raises(ValueError, match="n_modules must be a whole number, 1 or larger, got 0"):
         find_modules(rows, 0)
 
 

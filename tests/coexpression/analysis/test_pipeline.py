@@ -113,6 +113,7 @@ def test_one_group_alone_takes_the_largest_set():
     assert len(found.specific["group 0"]) == 0
 
 
+@pytest.mark.slow
 def test_three_groups_are_compared_in_pairs():
     table, groups = expression(3)
     found = analyse(table, groups, **OPTIONS)
@@ -129,6 +130,7 @@ def test_small_groups_are_not_compared():
     assert any("it has 15 samples, and a comparison needs 20" in note for note in found.notes)
 
 
+@pytest.mark.slow
 def test_covariates_count_as_samples():
     table, groups = expression(2, n=22)
     covariates = pd.DataFrame({"age": np.random.default_rng(0).standard_normal(44)}, index=table.index)
@@ -149,6 +151,7 @@ def test_other_correlations(correlation):
     assert 0.0 < found.differential[0].p_value <= 1.0
 
 
+@pytest.mark.slow
 def test_path_stops_where_it_is_of_no_use():
     table, groups = expression()
     found = analyse(table, groups, **(OPTIONS | {"max_genes": 25, "alphas": [0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1]}))
@@ -213,6 +216,7 @@ def test_cache_tells_data_parameters_and_code_apart(monkeypatch, tmp_path):
     assert store.n_reused == hits
 
 
+@pytest.mark.slow
 def test_progress_is_told():
     table, groups = expression()
     told = []
@@ -245,7 +249,7 @@ def test_sentences(options, match):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"n_modules": 0}, "n_modules must be a whole number of at least 1, got 0"),
+        ({"n_modules": 0}, "n_modules must be a whole number, 1 or larger, got 0"),
         ({"labels": {"GO": pd.Series(["x"], index=["ENSG1"])}}, "labels 'GO' name no analysed gene"),
     ],
 )

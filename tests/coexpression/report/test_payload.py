@@ -4,6 +4,7 @@ import base64
 import json
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -33,6 +34,7 @@ def test_no_text_can_leave_the_script_element(value):
     assert json.loads(text) == value
 
 
+@pytest.mark.slow
 def test_the_slider_can_rebuild_every_active_set():
     result = two_groups()
     told = payload(result)["selection"]

@@ -117,6 +117,7 @@ def test_a_difference_is_stated_with_its_p_value(outline):
     assert "15 samples of control, 15 of case" in outline.text
 
 
+@pytest.mark.slow
 def test_no_difference_is_stated_calmly():
     result = equal_groups()
     pair = result.differential[0]
@@ -133,6 +134,7 @@ def test_one_group_alone():
     assert "overlap" not in outline.text.lower()
 
 
+@pytest.mark.slow
 def test_three_groups_are_compared_in_pairs():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((75, 40))

@@ -61,11 +61,7 @@ def compare(
 
 
 def _permute(
-    test: PermutationTest,
-    observed: Statistics,
-    permutations: int,
-    store: Store | None,
-    report: Callable[[int], object],
+    test: PermutationTest, observed: Statistics, permutations: int, store: Store | None, report: Callable[[int], object]
 ) -> tuple[IntArray, IntArray, Array]:
     """Run the permutations, chunk by chunk through the store."""
     genes = np.zeros(len(observed.genes), dtype=np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -11,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from fantope.coexpression.analysis.covariates import regress_out
-from fantope.coexpression.analysis.names import mangled_names
 from fantope.errors import InputError, Use, check_choice, listed, require
 from fantope.typing import Array
 
@@ -21,6 +21,15 @@ Mangled = Literal["error", "drop"]
 
 SMALLEST_GROUP = 5  # with n samples a chance correlation has standard deviation 1/√(n − 1): at 4, more than one half
 EXPRESSED_CPM = 1.0  # counts per million above which a gene counts as expressed in a sample
+MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec"
+DATE = re.compile(
+    rf"(\d{{1,2}}[-/ .]({MONTHS})([-/ .]\d{{2,4}})?"  # 1-Mar, 01-Mar-2021
+    rf"|({MONTHS})[-/ .]\d{{1,4}}"  # Mar-01
+    r"|\d{4}-\d{2}-\d{2}([ T]00:00:00(\.0+)?)?"  # 2021-03-01
+    r"|\d{1,2}/\d{1,2}/\d{2,4})",  # 3/1/2021
+    re.IGNORECASE,
+)
+SERIAL = re.compile(r"[34]\d{4}(\.0)?")  # days since 1900: 1-Mar-2021 is 44256
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,3 +308,22 @@ def _count(n: int, what: str, verb: str | None = None) -> str:
     """Return "1 gene is", "3 genes are"."""
     word = what if n == 1 else f"{what}s"
     return f"{n:,} {word} {('is' if n == 1 else 'are') if verb is None else verb}".strip()
+
+
+def mangled_names(names: pd.Index) -> pd.Index:
+    """Return the names that look like dates: MARCH1 saved by a spreadsheet as 1-Mar, 2021-03-01 or 44256.
+
+    Numbers count only where names are text for the most part; where they are numbers throughout they are identifiers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> list(mangled_names(pd.Index(["TP53", "1-Mar", "Sep-02", "MARCHF1", "44256", "2021-03-01", "H2-K1"])))
+    ['1-Mar', 'Sep-02', '44256', '2021-03-01']
+    >>> list(mangled_names(pd.Index([44256, 7157, 4609])))
+    []
+    """
+    text = [str(name).strip() for name in names]
+    numbers = sum(name.replace(".0", "").isdigit() for name in text)
+    serial = numbers <= 0.5 * len(text)
+    return names[[bool(DATE.fullmatch(name)) or (serial and bool(SERIAL.fullmatch(name))) for name in text]]

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from sklearn.metrics import silhouette_score
 
+from fantope.checks import check_whole
 from fantope.coexpression.analysis.correlation import mean_correlations
-from fantope.errors import InputError
 from fantope.solvers import Solution
 from fantope.typing import Array, IntArray
 
@@ -22,21 +21,11 @@ SAME = 1e-9  # distance below which two directions are the same
 
 @dataclass(frozen=True, eq=False)
 class Modules:
-    """A partition of an active set.
+    """A partition of an active set."""
 
-    Attributes
-    ----------
-    labels : (m,) array of int
-        Module of each gene, 0 for the largest.
-    names : tuple of str
-        M1, M2, …
-    choice : DataFrame
-        k, silhouette, smallest (genes in the smallest module), chosen.
-    """
-
-    labels: IntArray
-    names: tuple[str, ...]
-    choice: pd.DataFrame
+    labels: IntArray  # (m,): module of each gene, 0 for the largest
+    names: tuple[str, ...]  # M1, M2, …
+    choice: pd.DataFrame  # k, silhouette, smallest (genes in the smallest module), chosen
 
 
 def loadings_of(solution: Solution) -> Array:
@@ -81,7 +70,7 @@ def find_modules(loadings: Array, n_modules: int | None = None, *, n_components:
     rows = loadings / np.linalg.norm(loadings, axis=1, keepdims=True)
     distinct = _distinct(rows)
     if n_modules is not None:
-        candidates = [min(check_n_modules(n_modules), distinct)]
+        candidates = [min(check_whole("n_modules", n_modules, 1), distinct)]
     elif distinct == 1:
         candidates = [1]
     else:
@@ -109,13 +98,6 @@ def _distinct(rows: Array) -> int:
     if len(rows) == 1:
         return 1
     return int(fcluster(linkage(rows, "complete"), SAME, "distance").max())
-
-
-def check_n_modules(n_modules: Any) -> int:
-    """Return a number of modules as an int ≥ 1."""
-    if isinstance(n_modules, bool) or not isinstance(n_modules, int | np.integer) or n_modules < 1:
-        raise InputError(argument="n_modules", expected="a whole number of at least 1", got=repr(n_modules))
-    return int(n_modules)
 
 
 def _cut(rows: Array, k: int) -> IntArray:

@@ -43,17 +43,9 @@ class PermutationTest:
     all other tested genes. A mean over all tested genes would be mostly over pairs that have nothing to do with each
     other: with it, a module of 20 among 100 genes that falls apart goes unnoticed.
 
-    Parameters
-    ----------
-    first, second : (n, m) arrays
-        Expression of the tested genes.
-    members : (m, k) array
-        1 where a gene is in a module, else 0.
-    method : Correlation
-    seed : sequence of int
-        Permutation b is a function of ``seed`` and b alone.
-    designs : pair of (n, q) arrays, optional
-        Covariates of the samples of either group.
+    ``first`` and ``second`` are the expression of the tested genes, ``members`` an (m, k) array with 1 where a gene is
+    in a module, and ``designs`` the covariates of the samples of either group. Permutation b is a function of ``seed``
+    and b alone.
     """
 
     def __init__(

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
+from fantope.checks import check_whole
 from fantope.coexpression.analysis.annotation import associations, kme, preservation
 from fantope.coexpression.analysis.choice import Choice, Rule, check_possible, check_rule, choose, group_alphas
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
@@ -20,7 +21,6 @@ from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared,
 from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Discovery, match, split
 from fantope.coexpression.analysis.modules import (
     Modules,
-    check_n_modules,
     describe_components,
     describe_modules,
     find_modules,
@@ -168,8 +168,7 @@ def analyse(
     prepared = prepare(expression, groups, **preparation)
     low, high = limits(min_genes, max_genes, prepared.expression.shape[1])
     for name, value in (("permutations", permutations), ("random_state", random_state)):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool) and value >= 0
-        require(whole, name, "be a whole number, 0 or larger", repr(value))
+        check_whole(name, value, 0)
     check_choice("correlation", correlation, get_args(Correlation))
     # What is wrong should come before the long work, not after it.
     for name, other in (labels or {}).items():
@@ -181,7 +180,7 @@ def analyse(
         correlation=correlation,
         min_genes=low,
         max_genes=high,
-        n_modules=None if n_modules is None else check_n_modules(n_modules),
+        n_modules=None if n_modules is None else check_whole("n_modules", n_modules, 1),
         permutations=int(permutations),
         tol=check_tol(tol, prepared.expression.shape[1]),
         random_state=int(random_state),

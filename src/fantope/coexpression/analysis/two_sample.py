@@ -17,21 +17,11 @@ TOL = 0.05
 
 @dataclass(frozen=True)
 class LeadingDifference:
-    """Where two matrices differ most.
+    """Where two matrices differ most."""
 
-    Attributes
-    ----------
-    value : float
-        The statistic.
-    loadings : (m,) array
-        Sparse unit vector of the variables that carry it.
-    sign : int
-        1 if the first matrix is larger there, −1 if the second is.
-    """
-
-    value: float
-    loadings: Array
-    sign: int
+    value: float  # the statistic
+    loadings: Array  # (m,): sparse unit vector of the variables that carry it
+    sign: int  # 1 if the first matrix is larger there, −1 if the second is
 
 
 def penalty(n_first: int, n_second: int, m: int) -> float:

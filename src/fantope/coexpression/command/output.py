@@ -91,10 +91,7 @@ def _describe_source(source: Source, read: Input, folder: Path, out: Path) -> di
         "covariates": list(source.covariates),
         "probes": None
         if source.probes is None
-        else {
-            "path": relative(source.probes, out),
-            "sha256": checksum(source.probes),
-        },
+        else {"path": relative(source.probes, out), "sha256": checksum(source.probes)},
     }
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fantope.coexpression.analysis.result import Coexpression, CrossTable, GroupResult
+from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
 from fantope.io.tables import spreadsheet_name
 
 MARGIN = "size"
@@ -52,6 +52,12 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
     def stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
         return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
+    def labelled(table: pd.DataFrame, group: GroupResult, cross: CrossTable) -> pd.DataFrame:
+        return _first(table, labels=cross.name, group=group.name)
+
+    def compared(table: pd.DataFrame, pair: Differential) -> pd.DataFrame:
+        return _first(table, first=pair.first, second=pair.second)
+
     groups = result.groups.values()
     crossed = [(group, cross) for group in groups for cross in group.cross_tables]
     pairs = result.differential
@@ -62,15 +68,11 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
         "eigengenes.tsv": stacked([_eigengenes(group) for group in groups]),
         "selection.tsv": _selection(result),
         "cross_tables.tsv": stacked([_cross(group.name, cross) for group, cross in crossed]),
-        "enrichment.tsv": stacked(
-            [_first(cross.enrichment, labels=cross.name, group=group.name) for group, cross in crossed]
-        ),
+        "enrichment.tsv": stacked([labelled(cross.enrichment, group, cross) for group, cross in crossed]),
         "traits.tsv": stacked([_first(group.traits, group=group.name) for group in groups if len(group.traits)]),
         "preservation.tsv": result.preservation,
-        "purity.tsv": stacked([_first(cross.purity, labels=cross.name, group=group.name) for group, cross in crossed]),
-        "cohesion.tsv": stacked(
-            [_first(cross.cohesion, labels=cross.name, group=group.name) for group, cross in crossed]
-        ),
+        "purity.tsv": stacked([labelled(cross.purity, group, cross) for group, cross in crossed]),
+        "cohesion.tsv": stacked([labelled(cross.cohesion, group, cross) for group, cross in crossed]),
         "differential_tests.tsv": pd.DataFrame(
             [
                 {
@@ -81,15 +83,9 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
                 for pair in pairs
             ]
         ),
-        "differential_modules.tsv": stacked(
-            [_first(pair.modules, first=pair.first, second=pair.second) for pair in pairs]
-        ),
-        "differential_genes.tsv": stacked(
-            [_first(pair.genes, first=pair.first, second=pair.second) for pair in pairs]
-        ),
-        "differential_leading.tsv": stacked(
-            [_first(pair.leading_genes, first=pair.first, second=pair.second) for pair in pairs]
-        ),
+        "differential_modules.tsv": stacked([compared(pair.modules, pair) for pair in pairs]),
+        "differential_genes.tsv": stacked([compared(pair.genes, pair) for pair in pairs]),
+        "differential_leading.tsv": stacked([compared(pair.leading_genes, pair) for pair in pairs]),
         "edges.tsv": stacked([_edges(group) for group in groups]),
     }  # fmt: skip
     return {name: table for name, table in tables.items() if len(table)}

@@ -23,12 +23,7 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
             "Most variables correlate weakly; those of one signal group correlate more.",
             f"mean correlation within the groups {several(found['within'])}; elsewhere the mean of |correlation| is "
             f"{number(found['elsewhere_mean'])}, {100 * found['elsewhere_share_below']:.0f} % of pairs below 0.3",
-            judge(
-                [
-                    min(found["within"]) > 3 * found["elsewhere_mean"],
-                    found["elsewhere_share_below"] > 0.9,
-                ]
-            ),
+            judge([min(found["within"]) > 3 * found["elsewhere_mean"], found["elsewhere_share_below"] > 0.9]),
         ),
         Claim(
             "5.1, figure 1(b)",

@@ -11,12 +11,7 @@ from fantope.typing import Array
 
 
 class Cap:
-    """P, and what its steps know of the leading eigenvectors of X.
-
-    Attributes
-    ----------
-    P : (p, d) array
-    """
+    """P, a (p, d) array, and what its steps know of the leading eigenvectors of X."""
 
     def __init__(self, P: Array, metric: Metric, schedule: Schedule) -> None:
         self.P, self._metric, self._schedule = P, metric, schedule
