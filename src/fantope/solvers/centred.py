@@ -25,7 +25,7 @@ from fantope.problem.problem import Problem
 from fantope.problem.projection import shrink
 from fantope.problem.simplex import capped_simplex
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.spectral import due_for_balance
+from fantope.solvers.spectral import balance
 from fantope.typing import Array
 
 TINY = 1e-3  # of Σ max(|S_ii|, w_ii) over d variables: what both sides of a first bracket must be within
@@ -115,12 +115,9 @@ class CentredAdmm:
             state.sum_Y[:] = state.sum_V[:] = 0.0
         state.sum_Y += state.Y
         state.sum_V += state.rho * state.W
-        primal, dual = np.linalg.norm(X - state.Y) / np.sqrt(d), np.linalg.norm(state.Y - before)
-        if due_for_balance(state.iteration) and min(primal, dual) > 0.0:
-            ratio = float(primal / dual * np.linalg.norm(M - state.W))
-            if not 1 / 1.5 <= ratio <= 1.5:
-                factor = min(max(np.sqrt(ratio), 0.5), 2.0)
-                state.rho, state.W = state.rho * factor, state.W / factor
+        primal, dual = (float(np.linalg.norm(A)) for A in (X - state.Y, state.Y - before))
+        factor = balance(state.iteration, primal / np.sqrt(d) * float(np.linalg.norm(M - state.W)), dual)
+        state.rho, state.W = state.rho * factor, state.W / factor
         return 1
 
     def candidate(self, problem: Problem, state: CentredState) -> Candidate:
