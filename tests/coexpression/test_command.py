@@ -295,13 +295,21 @@ def test_usage(arguments, words, capsys):
     assert words in said(capsys)[0]
 
 
-def test_spoilt_names_and_missing_values_are_left_out_when_asked(files):
+def test_spoilt_names_and_missing_values_are_left_out_when_asked_and_controls_pointed_out(files, capsys):
+    _changed(files / "expression.tsv", "\nG5\t", "\nAFFX-BioB-5_at\t")
+    _changed(files / "expression.tsv", "\nG6\t", "\n[/x]\t")
     _changed(files / "expression.tsv", "\nG80\t", "\n1-Mar\t")
     _changed(files / "expression.tsv", f"\t{TABLE['G70'].iloc[0]}", "\tNA")
-    options = ["--drop-mangled", "--impute", "mean", "--no-figures", "--permutations", "0"]
+    options = ["--drop-mangled", "--impute", "mean", "--no-figures", "--permutations", "0", "--loud"]
     assert run(files, *options) == 0
+    told = said(capsys)[1]
     notes = " ".join(json.loads((files / "out" / "run.json").read_text())["result"]["notes"])
-    assert "'1-Mar'" in notes and "1 missing values" in notes
+    for what in ("'1-Mar'", "1 missing values", "1 analysed name looks like a control probe, 1 of them in use"):
+        assert what in notes and what in told
+    genes = table(files, "genes.tsv").set_index("gene")
+    assert set(genes.loc["AFFX-BioB-5_at", "remark"]) == {"control probe"} and "[/x]" in genes.index
+    report = (files / "out" / "report.html").read_text(encoding="utf-8")
+    assert 'href="#gene=%5B%2Fx%5D">[/x]</a>' in report and "<td>control probe</td>" in report
     assert main(["verify", str(files / "out"), "-q"]) == 0
 
 

@@ -105,6 +105,7 @@ def test_it_says_what_was_found(outline):
         assert f"Components of {group.name}, sparse basis" in outline.text
     assert f"{len(result.common)} genes are active in every group" in outline.text
     assert "fantope coexpress 'a & b.tsv' -o out" in outline.text and "Biometrika" in outline.text
+    assert "All groups have the same alpha, as in the paper; they have about as many samples." in outline.text
     assert "Labelled, but not among the analysed genes: 2." in outline.text
     assert "nobody can improve the objective by more than a thousandth" in outline.text
 

@@ -19,7 +19,7 @@ from fantope.coexpression.command.options import COMMAND
 from fantope.coexpression.command.output import LabelFile, write_outputs
 from fantope.coexpression.io.expression import read_labels
 from fantope.coexpression.io.source import Input, Source, read_input
-from fantope.coexpression.report.words import changes, structure
+from fantope.coexpression.report.words import changes, chosen_alphas, structure
 from fantope.errors import FileError, listed
 from fantope.events import Event
 from fantope.io import Cache
@@ -161,13 +161,15 @@ def _kept(store: Cache) -> str:
 
 
 def _show(talk: Talk, result: Coexpression, out: Path, store: Cache) -> None:
-    table = Table(title=f"Modules at alpha = {result.alpha:g}")
+    table = Table(title=f"Modules at alpha = {chosen_alphas(result)}")
     for name in ("group", "module", "genes", "mean r", "hubs"):
         table.add_column(name, justify="right" if name in ("genes", "mean r") else "left")
     for group in result.groups.values():
         for _, row in group.modules.iterrows():
             table.add_row(group.name, row["module"], str(row["n_genes"]), f"{row['mean_correlation']:.2f}", row["hubs"])
     talk.say(table)
+    for note in result.notes:
+        talk.say(note)
     for cross in next(iter(result.groups.values())).cross_tables:
         if cross.unknown:
             talk.say(f"{cross.name}: genes that are not among the analysed ones, and ignored: {cross.unknown}.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from fantope.coexpression.analysis.choice import UNFAIR
 from fantope.coexpression.analysis.result import Coexpression
 from fantope.coexpression.report import labels, sections
 from fantope.coexpression.report.payload import as_script, payload
@@ -31,11 +32,13 @@ def render_report(result: Coexpression, about: sections.About) -> str:
     content security policy lets no script run but the report's own, known by a hash, and nothing be fetched.
     """
     script = "(() => {\n'use strict';\n" + "\n".join(_asset(name) for name in SCRIPTS) + "})();\n"
+    samples = [len(group.expression) for group in result.groups.values()]
     return _environment(result).get_template("report.html").render(
         about=about,
         result=result,
         parameters=result.parameters,
         several=len(result.groups) > 1,
+        alike=max(samples) <= UNFAIR * min(samples),
         policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; script-src '{_hash(script)}'",
         style=Markup(_asset("report.css")),
         facts=sections.facts(result, about),

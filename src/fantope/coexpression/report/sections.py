@@ -15,6 +15,7 @@ from fantope.coexpression.report.words import (
     LEVEL,
     VERDICTS,
     changes,
+    chosen_alphas,
     counted,
     enumeration,
     fixed,
@@ -55,14 +56,9 @@ def findings(result: Coexpression) -> list[str]:
     active = [f"{counted(len(group.genes), 'gene')} in {name}" for name, group in result.groups.items()]
     if len(result.groups) == 1:
         active = [counted(len(next(iter(result.groups.values())).genes), "gene")]
-    alphas = {name: group.solution.alpha for name, group in result.groups.items()}
-    if len(set(alphas.values())) == 1:
-        penalty = f"alpha = {result.alpha:g}"
-    else:
-        penalty = "alpha = " + enumeration([f"{alpha:.3g} in {name}" for name, alpha in alphas.items()])
     sentences = [
         f"Out of {whole(len(result.gene_names))} genes, {counted(d, 'sparse principal component')} "
-        f"use{'s' if d == 1 else ''} {enumeration(active)} ({penalty})."
+        f"use{'s' if d == 1 else ''} {enumeration(active)} (alpha = {chosen_alphas(result)})."
     ]
     if len(result.groups) > 1:
         only = [f"{whole(len(names))} only in {name}" for name, names in result.specific.items()]

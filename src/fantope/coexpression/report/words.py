@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from fantope.coexpression.analysis.result import Differential
+from fantope.coexpression.analysis.result import Coexpression, Differential
 
 LEVEL = 0.05  # of p-values and false discovery rates that are called a difference
 VERDICTS = {"in": "proven in use", "out": "proven not in use", "undecided": "undecided"}
@@ -106,6 +106,14 @@ def counted(number: int, noun: str) -> str:
 def correlation_name(parameters: Mapping[str, Any]) -> str:
     """Return what the correlations are called in a sentence."""
     return NAMES.get(str(parameters.get("correlation")), "correlations")
+
+
+def chosen_alphas(result: Coexpression) -> str:
+    """Return the chosen alpha, for each group where they have their own."""
+    alphas = {name: group.solution.alpha for name, group in result.groups.items()}
+    if len(set(alphas.values())) == 1:
+        return f"{result.alpha:g}"
+    return enumeration([f"{alpha:.3g} in {name}" for name, alpha in alphas.items()])
 
 
 def structure(pair: Differential) -> str:
