@@ -122,6 +122,20 @@ class L1SquaredLr(Penalty):
         # The sum of p² powers is exact to p²·u relatively, the square root's share of it far less.
         return float(0.5 * math.sqrt(self.t) * total ** (2.0 / self.q) * (1.0 + 1e-12))
 
+    def dual_slope(self, D: Array) -> Array:
+        """Return the X with Ω(X) + Ω*(D) = ⟨D, X⟩."""
+        W = np.sign(D) * np.maximum(np.abs(D) - self.alpha, 0.0)
+        return np.asarray(self._slope_factor(W) * np.sign(W) * np.abs(W) ** (self.q - 1.0))
+
+    def dual_shares(self, D: Array) -> Array:
+        """Return for each row i of D what row and column i have of ⟨W, X⟩, X the slope, counted twice."""
+        W = np.maximum(np.abs(D) - self.alpha, 0.0)
+        return np.asarray(2.0 * self._slope_factor(W) * (W**self.q).sum(axis=1))
+
+    def _slope_factor(self, W: Array) -> float:
+        norm = float(np.linalg.norm(W.ravel(), self.q))
+        return math.sqrt(self.t) * norm ** (2.0 - self.q) if norm > 0.0 else 0.0
+
 
 @dataclass(frozen=True)
 class SquaredLr:

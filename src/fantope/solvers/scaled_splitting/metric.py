@@ -73,6 +73,13 @@ class Metric:
         curvature *= (norms.r - 1.0) * warm.norm ** (2.0 - norms.r) / math.sqrt(norms.t)
         return cls(scale, np.outer(scale, scale), warm.step * float(np.median(curvature)), expected)
 
+    @classmethod
+    def for_bound(cls, problem: Problem, expected: Array, schedule: Schedule) -> Metric:
+        """Return the metric with half the power, in which a dual point comes before X."""
+        power = (2.0 - norms_of(problem).r) / 8.0
+        scale = np.maximum(expected / expected.mean(), schedule.floor) ** power
+        return cls(scale, np.outer(scale, scale), schedule.bound_step * float(problem.S.trace()), expected)
+
     def off(self, diagonal: Array, floor: float) -> float:
         """Return how far the diagonal of a Y in this metric is from the one expected, as a factor's logarithm."""
         least = floor * self.expected.mean()

@@ -30,11 +30,21 @@ class Schedule:
     review_off: float = 0.5
     least_expected: float = 0.03  # of what was expected: an X_ii that is smaller for the moment counts as this much
     floor: float = 1e-6  # of the mean: an expected X_ii below it counts as this much
-    # A row counts as used from this X_ii on. Where at most this part of the rows is used, the subproblem is first
-    # solved on them, in at most so many iterations.
-    row_in_use: float = 1e-7
+    # Rows are left out while X loses no more than this part of the tolerance by all of them. Where at most this part of
+    # the rows is used, the subproblem is solved on them to this part of the tolerance, in at most so many iterations;
+    # rows are added so many times.
+    rows_loss: float = 0.1
     most_rows: float = 0.7
-    rows_iter: int = 200
+    rows_share: float = 0.5
+    rows_iter: int = 600
+    rows_rounds: int = 3
+    # The dual point on all rows: ρ as a multiple of tr S in the metric with half the power, iterations after which it
+    # is given up, decompositions in single precision before it is looked at, and what must be left from one look to the
+    # next of the distance to the objective.
+    bound_step: float = 4.0
+    bound_iter: int = 60
+    bound_rough: int = 2
+    bound_fall: float = 0.8
     # Iterations in a metric of its own before the plain one takes over, for this many further subproblems.
     give_up: int = 600
     rest: int = 3
@@ -47,7 +57,7 @@ class Schedule:
     even: float = 3.0
     most_change: float = 1.5
     plain_step: float = 2.0  # ρ of the plain metric as a multiple of tr S
-    memory: int = 10  # differences that the acceleration keeps
+    memory: int = 7  # differences that the acceleration keeps
     # Relative accuracy of ‖Y‖_{r,r} as a multiple of the residual; the plain splitting has a proof to keep.
     norm_tol: float = 100.0
     plain_norm_tol: float = 1e-3
@@ -60,7 +70,7 @@ class Schedule:
     far_below: float = 0.8
     cap_rest: int = 5
     cap_scale: float = 1e-2  # scale of P in the accelerated vector, next to z
-    good: float = 0.7  # of the tolerance: an expected gap below it is worth a trial
+    good: float = 0.95  # of the tolerance: an expected gap below it is worth a trial
     loss_power: float = 0.7  # the residual falls about as this power of what X loses
     # What X loses is looked at below this multiple of the residual hoped for, or below this part of the residual of the
     # last look.

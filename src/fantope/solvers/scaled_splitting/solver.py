@@ -9,40 +9,17 @@ import numpy as np
 
 from fantope.problem.certificate import SLACK
 from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.iterate import Run, iterate
+from fantope.solvers.result import Status
 from fantope.solvers.scaled_splitting.iteration import PlainSplitting, Splitting
-from fantope.solvers.scaled_splitting.metric import Metric, Warm
+from fantope.solvers.scaled_splitting.metric import Metric, Warm, norms_of
+from fantope.solvers.scaled_splitting.pace import Pace
 from fantope.solvers.scaled_splitting.recovery import Recovery, rounded
+from fantope.solvers.scaled_splitting.rows import BoundForRows, put_back, restricted, rows_in_use, taken
 from fantope.solvers.scaled_splitting.schedule import Schedule
 from fantope.typing import Array
-
-
-@dataclass
-class Pace:
-    """When the next decomposition and the next look for an answer are due, by the size of the residual."""
-
-    schedule: Schedule
-    n_decompositions: int = 0
-    inner_left: int = 0  # steps to first order before the next decomposition
-    at_decomposition: float = math.inf  # residual at the last one
-    enough: float = 0.0  # residual at which an answer is expected
-    look_below: float = math.inf
-
-    def decomposes(self, size: float, forced: bool) -> bool:
-        """Decide whether the next iteration decomposes."""
-        s = self.schedule
-        due = forced or self.inner_left == 0 or size <= max(s.inner_fall * self.at_decomposition, self.enough)
-        more = s.first_inner + s.more_inner * self.n_decompositions
-        self.inner_left = min(more, s.most_inner) if due else self.inner_left - 1
-        self.n_decompositions += due
-        return due
-
-    def looked(self, size: float, ready: float) -> None:
-        """Set the next look after one that found a gap of ``ready`` times what it must be."""
-        s = self.schedule
-        self.enough = size * min(max(ready, 1e-300) ** -s.loss_power, s.next_trial)
-        self.look_below = min(max(s.look_from * self.enough, s.look_part * size), s.next_trial * size)
 
 
 @dataclass
@@ -161,34 +138,53 @@ class ScaledSplitting:
 
 def solve_warm(solver: ScaledSplitting, problem: Problem, max_iter: int | None = None) -> tuple[Run, Warm]:
     """Solve to the solver's tolerance; return the run, which has an X in any case, and where the next one may start."""
-    solver = _started_on_rows(solver, problem)
-    run, warm = _solve(solver, problem, max_iter)
+    first, solver = _solve_on_rows(solver, problem, max_iter)
+    if first.status is Status.SOLVED:
+        return first, solver.warm
+    known = None if first.dual is None else Candidate(first.X, first.dual, problem.size)
+    run, warm = _solve(solver, problem, max_iter, known)
+    run.n_iter += first.n_iter
     if run.X is None:
         run.offer(problem, rounded(solver.warm.Y, problem.n_components, 0))
     return run, warm
 
 
-def _solve(solver: ScaledSplitting, problem: Problem, max_iter: int | None) -> tuple[Run, Warm]:
-    run = iterate(solver, problem, tol=0.0, absolute=solver.tolerance, max_iter=max_iter)
+def _solve(
+    solver: ScaledSplitting, problem: Problem, max_iter: int | None, known: Candidate | None = None
+) -> tuple[Run, Warm]:
+    run = iterate(solver, problem, tol=0.0, absolute=solver.tolerance, max_iter=max_iter, known=known)
     return run, solver.warm if run.state is None else solver.leave(run.state)
 
 
-def _started_on_rows(solver: ScaledSplitting, problem: Problem) -> ScaledSplitting:
-    """Return the solver with a better start, from the subproblem on the rows that X uses, if those are few.
-
-    What takes most iterations where X is sparse is which rows it uses and how much; on these rows alone an iteration
-    costs a fraction.
-    """
-    schedule, warm = solver.schedule, solver.warm
-    rows = np.flatnonzero(warm.Y.diagonal() > schedule.row_in_use)
-    if warm.plain or not problem.n_components < len(rows) <= schedule.most_rows * problem.size:
-        return solver
-    where = np.ix_(rows, rows)
-    part = Problem(np.ascontiguousarray(problem.S[where]), problem.n_components, problem.penalty.restrict(rows))
-    start = replace(warm, Y=warm.Y[where], D=warm.D[where], lift=warm.lift[rows])
-    _, found = _solve(replace(solver, warm=start, expected=solver.expected[rows]), part, schedule.rows_iter)
-    Y, D, lift, expected = warm.Y.copy(), warm.D.copy(), np.zeros_like(warm.lift), solver.expected.copy()
-    Y[where], D[where], lift[rows] = found.Y, found.D, found.lift
-    expected[rows] = np.maximum(found.Y.diagonal(), 0.0)
-    better = replace(warm, Y=Y, D=D, lift=lift, theta=found.theta, norm=found.norm)
-    return replace(solver, warm=better, expected=expected)
+def _solve_on_rows(solver: ScaledSplitting, problem: Problem, max_iter: int | None) -> tuple[Run, ScaledSplitting]:
+    """Solve on the rows that X uses, while those are few, and prove it; return the solver with a better start."""
+    schedule, tolerance, norms = solver.schedule, solver.tolerance, norms_of(problem)
+    rows, best = rows_in_use(solver.warm.D, norms, schedule.rows_loss * tolerance), Run()
+    for _ in range(schedule.rows_rounds):
+        if solver.warm.plain or not problem.n_components < len(rows) <= schedule.most_rows * problem.size:
+            break
+        inside = replace(
+            solver,
+            warm=taken(solver.warm, rows),
+            expected=solver.expected[rows],
+            tolerance=schedule.rows_share * tolerance,
+        )
+        part, found = _solve(inside, restricted(problem, rows), schedule.rows_iter)
+        if part.X is None:
+            break
+        warm, expected = put_back(solver.warm, found, rows), solver.expected.copy()
+        expected[rows] = np.maximum(found.Y.diagonal(), 0.0)
+        vectors = np.zeros((len(part.X.weights), problem.size))
+        vectors[:, rows[part.X.rows]] = part.X.vectors
+        X = Factors(np.arange(problem.size), vectors, part.X.weights)
+        bound = BoundForRows(warm, X, part.objective, tolerance, schedule)
+        run = iterate(bound, problem, tol=0.0, absolute=tolerance, max_iter=max_iter and min(max_iter, bound.max_iter))
+        outside = warm if run.state is None else bound.leave(problem, run.state)
+        needed = rows_in_use(outside.D, norms, schedule.rows_loss * tolerance)
+        solver = replace(solver, warm=replace(put_back(outside, found, rows), excess=found.excess), expected=expected)
+        run.n_iter += best.n_iter
+        best = run
+        if run.status is Status.SOLVED or len(np.setdiff1d(needed, rows)) == 0:
+            break
+        rows = np.union1d(rows, needed)
+    return best, solver
