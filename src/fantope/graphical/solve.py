@@ -15,7 +15,7 @@ from fantope.graphical.certificate import Weights, bound_below, log_det_below, o
 from fantope.graphical.exact_penalty import solve_block
 from fantope.graphical.problem import Block
 from fantope.graphical.result import PrecisionSolution
-from fantope.kernels.graph import component_labels
+from fantope.kernels.scan import component_labels
 from fantope.solvers.result import Status
 from fantope.typing import Array
 

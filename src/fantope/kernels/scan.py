@@ -1,4 +1,4 @@
-"""Reading a tile of a correlation matrix for entries that may exceed a threshold, and joining what they connect."""
+"""Entries of S, or of a tile of it, that may exceed a threshold, and what they connect."""
 
 from __future__ import annotations
 
@@ -69,3 +69,28 @@ def roots(parents, members):  # type: ignore[no-untyped-def]
             a = parents[a]
         result[i] = a
     return result
+
+
+def component_labels(S: Array, alpha: float) -> IntArray:
+    """Label the connected components of the graph {|S_ij| > alpha, i ≠ j} by their smallest variables' order.
+
+    Straight from the dense matrix; breadth first, each row is read at most once. In a dense graph the first few rows
+    reach every variable and the search stops there, which building a sparse graph first could not do.
+    """
+    labels = np.full(len(S), -1, dtype=np.intp)
+    unseen = np.arange(len(S))
+    label = -1
+    while len(unseen):
+        label += 1
+        labels[unseen[0]] = label
+        queue, unseen = [unseen[:1]], unseen[1:]
+        while queue:
+            for row in queue.pop():
+                if not len(unseen):
+                    return labels
+                near = np.abs(S[row].take(unseen)) > alpha
+                if near.any():
+                    labels[unseen[near]] = label
+                    queue.append(unseen[near])
+                    unseen = unseen[~near]
+    return labels

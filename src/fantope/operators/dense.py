@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from fantope.kernels.graph import component_labels
-from fantope.kernels.scan import entries_above
+from fantope.kernels.scan import component_labels, entries_above
 from fantope.operators.graph import ThresholdGraph, collect
 from fantope.typing import Array, IntArray
 

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from fantope.kernels.graph import component_labels as pattern_labels
+from fantope.kernels.scan import component_labels as pattern_labels
 from fantope.operators.base import Covariance
 from fantope.penalties import Entrywise, Structured
 from fantope.problem.bounds import (

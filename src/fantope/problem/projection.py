@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.sparse
 
 from fantope.eigen import Eigenspace, all_blas_threads
-from fantope.kernels.graph import component_labels
+from fantope.kernels.scan import component_labels
 from fantope.problem.simplex import capped_simplex, capped_simplex_shift
 from fantope.typing import AnyArray, Array, IntArray
 

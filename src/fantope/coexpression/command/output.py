@@ -10,7 +10,7 @@ from typing import Any
 
 from fantope import __version__
 from fantope.coexpression import Coexpression
-from fantope.coexpression.command.options import COMMAND
+from fantope.coexpression.command.coexpress import COMMAND
 from fantope.coexpression.figures import plot_comparison, plot_modules, plot_selection, plot_volcano
 from fantope.coexpression.io.h5ad import write_h5ad
 from fantope.coexpression.io.source import Input, Source

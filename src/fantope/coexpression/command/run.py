@@ -14,8 +14,8 @@ from rich.table import Table
 from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain
 from fantope.cli.path import parse_alphas
 from fantope.coexpression import Coexpression, analyse
+from fantope.coexpression.command.coexpress import COMMAND
 from fantope.coexpression.command.demo import write_demo
-from fantope.coexpression.command.options import COMMAND
 from fantope.coexpression.command.output import LabelFile, write_outputs
 from fantope.coexpression.io.expression import read_labels
 from fantope.coexpression.io.source import Input, Source, read_input

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components
 
-from fantope.kernels.graph import component_labels
+from fantope.kernels.scan import component_labels
 
 
 @given(p=st.integers(1, 40), density=st.floats(0.0, 0.3), seed=st.integers(0, 10**6))
