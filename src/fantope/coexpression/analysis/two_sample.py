@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.linalg import eigvalsh
 
+from fantope.solvers.result import Record
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array
 
@@ -46,16 +48,30 @@ def leading_difference(D: Array, alpha: float) -> LeadingDifference:
     >>> round(found.value, 2), np.flatnonzero(found.loadings).tolist(), found.sign
     (0.8, [0, 1, 2], 1)
     """
+    shift = alpha * np.eye(len(D))  # the objective is λ itself then, and the gap relative to it
     bounds = {sign: _bound(sign * D, alpha) for sign in (1, -1)}
     best: LeadingDifference | None = None
     for sign in sorted(bounds, key=lambda sign: -bounds[sign]):
-        if best is None or bounds[sign] > best.value:
-            solution = solve_to_the_end(sign * D, 1, alpha, tol=TOL, solver="admm")
-            value = solution.objective + alpha
-            if best is None or value > best.value:
-                best = LeadingDifference(value, solution.components[0], sign)
+        known = -np.inf if best is None else best.value
+        if bounds[sign] <= known:
+            continue
+        try:
+            solution = solve_to_the_end(sign * D + shift, 1, alpha, tol=TOL, callback=partial(_beaten, known))
+        except _BeatenError:
+            continue
+        if solution.objective > known:
+            best = LeadingDifference(solution.objective, solution.components[0], sign)
     assert best is not None
     return best
+
+
+class _BeatenError(Exception):
+    """The other sign has the larger value, whatever this one's is."""
+
+
+def _beaten(known: float, record: Record) -> None:
+    if record.dual_bound <= known:
+        raise _BeatenError
 
 
 def _bound(D: Array, alpha: float) -> float:
