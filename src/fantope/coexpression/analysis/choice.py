@@ -105,6 +105,7 @@ class _Walk:
     def __init__(self, paths: Mapping[str, GroupPath], low: int, high: int, tol: float, progress: Listener) -> None:
         self.paths, self.low, self.high, self.tol, self.progress = paths, low, high, tol, progress
         self.sizes = dict.fromkeys(paths, 0)
+        self.most = sum(len(path.alphas) for path in paths.values())
 
     def together(self) -> tuple[list[dict[str, int]], str]:
         """Return the rows up to the first in which a group has too many genes, and what ended them.
@@ -168,7 +169,12 @@ class _Walk:
 
     def _solving(self, name: str, alpha: float) -> Callable[[Record], None]:
         """Report that a solve begins; return a callback that reports its gap."""
-        text = f"alpha = {alpha:.4g} is being solved"
+        number = sum(len(path.solutions) for path in self.paths.values())
+        again = len(self.paths[name].solutions) and self.paths[name].solutions[-1].alpha == alpha
+        number = number if again else number + 1
+        text = (
+            f"solve {number} of at most {self.most}, alpha = {alpha:.4g}{', again to a smaller gap' if again else ''}"
+        )
         self._say(name, text)
         return lambda record: self._say(name, f"{text}, gap {record.gap:.1e} after {record.time:.0f} s")
 

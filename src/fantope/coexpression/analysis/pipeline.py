@@ -18,6 +18,7 @@ from fantope.coexpression.analysis.correlation import Correlation, operator, rew
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
 from fantope.coexpression.analysis.differential import compare
 from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared, Transform, prepare
+from fantope.coexpression.analysis.foretell import foretold
 from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Discovery, match, split
 from fantope.coexpression.analysis.modules import (
     Modules,
@@ -269,6 +270,12 @@ def _choose(columns: Mapping[str, Array], settings: Settings) -> Choice:
     n_genes = next(iter(columns.values())).shape[1]
     alphas = group_alphas(settings.alphas, n_samples, n_genes, settings.match)
     paths = {name: settings.path(Z, alphas[name]) for name, Z in columns.items()}
+    first = next(iter(paths.values()))
+    said = foretold(
+        list(n_samples.values()), n_genes, settings.max_genes, settings.permutations,
+        lambda: first.S.component_labels(first.alphas[-1]),
+    )  # fmt: skip
+    settings.progress(Event("path", 1, settings.max_genes, message=said))
     check_possible(paths, settings.min_genes, settings.n_components)
     return choose(paths, settings.match, settings.min_genes, settings.max_genes, settings.tol, settings.progress)
 
