@@ -1,6 +1,7 @@
 """The report as text: complete, safe, self-contained, calm."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from urllib.parse import unquote
 
@@ -164,3 +165,21 @@ def test_three_hundred_genes_in_each_group_stay_within_a_megabyte():
 
 def test_the_same_result_gives_the_same_file(text):
     assert render_report(two_groups(), ABOUT) == text
+
+
+def test_it_says_why_there_are_so_many_modules():
+    result = one_group()
+    choice = pd.DataFrame({"k": [2, 3, 4], "silhouette": [0.5, 0.6, 0.7], "smallest": [9, 6, 2], "chosen": [0, 1, 0]})
+
+    def told(table):
+        group = replace(result.groups["all"], choice=table)
+        return Outline(render_report(replace(result, groups={"all": group}), ABOUT)).text
+
+    text = told(choice.astype({"chosen": bool}))
+    assert (
+        "3 modules were chosen because they separate the loadings best: mean silhouette 0.60 (others: 2: 0.50)." in text
+    )
+    assert "4 modules were out of the question: one of them would have fewer than 5 genes." in text
+    few = choice.assign(smallest=[4, 3, 2], chosen=[True, False, False])
+    assert "2 modules, the fewest: no number of them leaves each 5 genes." in told(few)
+    assert "The number of modules" in told(choice[:1])

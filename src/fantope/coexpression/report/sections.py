@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fantope.coexpression.analysis.modules import SMALLEST
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.report.table import Column, Table
 from fantope.coexpression.report.words import (
@@ -160,11 +161,19 @@ def _choice(group: GroupResult) -> str:
         return f"The number of modules, {whole(len(group.modules))}, was given."
     best = group.choice[group.choice["chosen"].astype(bool)].iloc[0]
     rest = group.choice[~group.choice["chosen"].astype(bool)]
-    others = ", ".join(f"{k}: {score:.2f}" for k, score in zip(rest["k"], rest["silhouette"], strict=True))
-    return (
+    if best["smallest"] < SMALLEST:
+        return f"{int(best['k'])} modules, the fewest: no number of them leaves each {SMALLEST} genes."
+    small = rest["smallest"] < SMALLEST
+    scores = [f"{k}: {score:.2f}" for k, score in zip(rest["k"], rest["silhouette"], strict=True)]
+    others = ", ".join(np.array(scores)[~small])
+    text = (
         f"{int(best['k'])} modules were chosen because they separate the loadings best: mean silhouette "
-        f"{best['silhouette']:.2f} (others: {others})."
+        f"{best['silhouette']:.2f}{f' (others: {others})' if others else ''}."
     )
+    if small.any():
+        numbers = enumeration([str(k) for k in rest["k"][small]])
+        text += f" {numbers} modules were out of the question: one of them would have fewer than {SMALLEST} genes."
+    return text
 
 
 def genes(result: Coexpression) -> Table:
