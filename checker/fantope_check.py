@@ -2,29 +2,30 @@
 """Check a certificate of fantope without fantope: python fantope_check.py OUT [DATA] [--exact].
 
 The problem is max ⟨S, X⟩ − Ω(X) over 0 ⪯ X ⪯ I, tr X = d, with Ω(X) = Σ w_ij|X_ij|. OUT holds X = Σ ω_a v_a v_aᵀ and a
-symmetric U with |U_ij| ≤ w_ij. With M = S − U, for every τ and P ⪰ 0 such that τI + P − M ⪰ 0,
+symmetric U with ⟨U, X⟩ ≤ Ω(X) for all X: |U_ij| ≤ w_ij. With M = S − U, for all τ and P ⪰ 0 with τI + P − M ⪰ 0,
     ⟨S, X⟩ − Ω(X)  ≤  optimum  ≤  φ_d(M), the sum of the d largest eigenvalues  ≤  dτ + tr P.
 τI + P − M ⪰ 0 is shown by any L with a small residual τI + P − M − LLᵀ: how eigenvalues and L were found is of no
 consequence. A sum of k products errs by at most ku/(1 − ku) of their magnitudes, in any order; all such errors are
 counted against the claim. --exact does without them, in rational numbers. See docs/trust.md and docs/certificate.md.
 Exit code 0: all that is claimed holds. 1: something does not. 2: the certificate or its data cannot be read.
 """
-import hashlib, json, math, sys
+import hashlib, importlib, json, math, sys
 from fractions import Fraction
 from pathlib import Path
 import numpy as np
 
 UNIT, BITS, STRIP, LARGEST, LARGEST_EXACT = 2.0**-53, 200, 512, 20_000, 150
 MISSING = {"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"}
+FORMATS = ("fantope-certificate", 1), ("fantope-certificate", 2)
+KINDS = ("l1", "weighted-l1", "l1+squared-lr", "smooth", "non-negative", "group", "trend")
 fractions, whole, outer = np.frompyfunc(Fraction, 1, 1), np.frompyfunc(math.floor, 1, 1), np.multiply.outer
+others = lambda: importlib.import_module("fantope_others")  # penalties of other kinds
 sha256 = lambda path: hashlib.sha256(path.read_bytes()).hexdigest()
 # ‖x‖²_q, rounded upwards by far more than powers and a sum of so many terms lose
 power = lambda x, q: float((np.abs(x).astype(float) ** q).sum()) ** (2.0 / q) * (1.0 + 1e-11)
-
 class Refused(Exception): """Something that is claimed does not hold (code 1), or cannot be checked (code 2)."""
 def require(holds, problem, code=1):
     if not holds: raise Refused(problem, code)
-
 def read_numbers(path, about):
     """Return the numbers that S comes from, arranged as the certificate says."""
     layout, n, p = about["layout"] or {}, about["n_samples"], about["n_variables"]
@@ -40,7 +41,6 @@ def read_numbers(path, about):
     if layout.get("impute") == "mean": A = np.where(np.isnan(A), np.nanmean(A, axis=0), A)
     require(A.shape == (n, p) and np.isfinite(A).all(), f"{path} does not hold {n} × {p} finite numbers")
     return A
-
 class Matrix:
     """S by blocks; a computed entry is within error·σ_iσ_j of the true one, σ_i² = |S_ii|."""
     def __init__(self, A, kind, center):
@@ -69,21 +69,25 @@ class Matrix:
         if self.kind == "covariance": return np.frompyfunc(Fraction, 2, 1)(S, outer(scale, scale) * len(Z))
         root = np.frompyfunc(lambda s, v: (1 if s > 0 else -1) * math.isqrt((s * s << 2 * BITS) // v), 2, 1)
         return fractions(root(S, outer(S.diagonal(), S.diagonal()))) / (1 << BITS)
-
 class Dual:
     """Ω by its weights; U inside the parts that the labels name: stored, or S_ij clipped to ±w_ij, and U_ii = w_ii.
     Between parts U_ij = S_ij. Online-P's Ω has κ‖X‖²_r more, κ = 1/(2√t): any U will do, at ‖U − clip(U)‖²_q/(4κ).
     """
     def __init__(self, stored, penalty, p):
         self.alpha, self.labels, kept, kind = penalty["alpha"], stored["labels"], stored["kept"], penalty["kind"]
-        require(kind in ("l1", "weighted-l1", "l1+squared-lr"), f"the penalty {kind!r} is not known here", 2)
-        self.free, self.W, (self.own, self.col, self.row) = "squared" in kind, np.zeros((1, 1)), np.full((3, p), -1)
+        require(kind in KINDS, f"the penalty {kind!r} is not known here", 2)
+        self.kind, self.more, self.off, self.free = kind, None, 0.0, "squared" in kind
+        self.W, (self.own, self.col, self.row) = np.zeros((1, 1)), np.full((3, p), -1)
         if kind == "weighted-l1":
             self.W, self.own[stored["weighted"]] = stored["weights"], np.arange(len(stored["weights"]))
             self.W = np.multiply(self.alpha, self.W, out=self.W.copy(), where=np.isfinite(self.W))
         self.kappa, self.q = (0.5 / math.sqrt(penalty["t"]), penalty["q"]) if self.free else (0.0, 2.0)
         proper = 0 <= self.alpha < np.inf and (self.W >= 0).all() and np.array_equal(self.W, self.W.T) and self.q >= 2
         require(len(self.labels) == p and stored["alpha"] == self.alpha and proper, "U and the penalty do not fit")
+        if kind in KINDS[4:]:  # U is stored whole, by its parts
+            more, kept, self.labels = others().Coupled(stored, kind, self.alpha, p), np.arange(p), np.zeros(p, int)
+            require(more.inside, "U leaves the dual set of the penalty, or is no number")
+            self.more, self.W, self.own, self.off, stored = more, more.W, kept, more.off, dict(rows=more.U, active=kept)
         self.row[kept[stored["active"]] if "rows" in stored else kept] = np.arange(len(stored.get("rows", kept)))
         self.U = stored["rows"] if "rows" in stored else np.zeros((len(kept), len(kept)))
         self.col[:], self.col[kept], self.col[kept[stored.get("columns", ...)]] = -2, -1, np.arange(self.U.shape[1])
@@ -104,12 +108,11 @@ class Dual:
             x, y = self.U[a][:, c], self.U[b][:, r].T
             require((np.abs(x - y) <= 1e-8 * max(self.alpha, np.abs(U).max()))[one & other].all(), "U is not symmetric")
             U = np.where(one | other, (np.where(one, x, 0.0) + np.where(other, y, 0.0)) / (1.0 + (one & other)), U)
-        if not self.free:
+        if not (self.free or self.more):
             U = np.where(rows[:, None] == cols, w, U)
             require((np.abs(U) <= w * (1 + 8 * UNIT)).all(), "U leaves the box |U_ij| ≤ w_ij, or is no number")
             U = np.clip(U, -w, w)
         return U, block - U
-
 def lower_bound(S, dual, X, d, exact):
     """Return what (1 − t)sX + tI, on the r rows in use, reaches at least, X moved into the Fantope, and its terms."""
     rows, number, u = X["rows"], fractions if exact else np.float64, 0 if exact else UNIT
@@ -120,19 +123,22 @@ def lower_bound(S, dual, X, d, exact):
     A, w, G = S.exact(rows) if exact else S.block(rows, rows), number(np.where(allowed, w, 0.0)), V @ V.T
     off = abs(G - np.eye(k, dtype=int)).sum(axis=1).max() + 4 * k * (r + 2) * u
     T, mu, x = (omega * G.diagonal()).sum(), omega.max() * (1 + off), (V.T * omega) @ V
+    size, signed = (abs(V).T * omega) @ abs(V), dual.kind == "non-negative"  # rounding may hide an entry below zero
+    allowed = allowed & ((x >= 0) | (not signed))
     margin = number(outer(S.sigma[rows], S.sigma[rows])) * (Fraction(2, 1 << BITS) if exact else S.error)
     margin = margin + 2 * (2 * r + k + 16) * u * (abs(A) + w)
-    f = ((A * x - w * abs(x)) * allowed).sum(axis=1).sum() - (margin * ((abs(V).T * omega) @ abs(V))).sum()
-    e, centre = 2 * math.sqrt(((x * ~allowed) ** 2).sum()), (A.diagonal() - w.diagonal() - margin.diagonal()).sum()
+    cost = lambda x: dual.more.cost(x, rows) if dual.more else (w * abs(x)).sum(axis=1).sum()
+    f = (A * x * allowed).sum(axis=1).sum() - cost(x * allowed) - (margin * size).sum()
+    e = 2 * math.sqrt(((x * ~allowed) ** 2).sum()) + 2 * signed * (k + 4) * u * r * float(size.max())
+    centre = (A.diagonal() - margin.diagonal()).sum() - cost(number(np.eye(r)))
     near = abs(T - d) <= 1e-9 * d and mu <= 1 + 1e-9 * d and e <= 1e-9
     require(near, f"X is not in the Fantope: its trace is {float(T):.12g}, its norm {float(mu):.12g}")
     if dual.free:
         f, centre = (float(y) - dual.kappa * power(z, dual.q / (dual.q - 1)) for y, z in ((f, x), (centre, np.eye(r))))
     s = min(1, 1 / (mu + e), d / (T + e * r))
     t = (d - s * T) / (r - s * T) if d > s * T else 0
-    terms = float((x.diagonal() * np.maximum(abs(A.diagonal()), w.diagonal())).sum())  # f is a difference of such
+    terms = float(x.diagonal() @ np.maximum(abs(A.diagonal()), 0 * T if dual.more else w.diagonal()))  # f: differences
     return float((1 - t) * s * f + t * centre) - 16 * UNIT * float(abs(f) + t * abs(centre)), terms
-
 def leading(M, count, start):
     """Return about ``count`` leading eigenpairs of M, vectors as rows: a guess by which nothing is proved."""
     Q = np.linalg.qr(np.vstack([start, 1e-3 * np.random.default_rng(0).standard_normal((count + 5, len(M)))]).T)[0]
@@ -141,7 +147,6 @@ def leading(M, count, start):
         values, C = np.linalg.eigh(K.T @ (M @ K))
         Q = K @ C[:, ::-1][:, : count + 5]
     return values[::-1][:count], Q.T[:count]
-
 def exact_shortfall(S, dual, rows, level, g, V):
     """Return 0 if level·I + Σ g_a v_a v_aᵀ − M ≻ 0 on ``rows``, by the pivots of LDLᵀ in whole numbers; else None."""
     U, one, last = np.triu(dual.point(S, rows, rows)[0]), np.eye(len(rows), dtype=int), 1
@@ -153,7 +158,6 @@ def exact_shortfall(S, dual, rows, level, g, V):
         A[k + 1 :, k + 1 :] = (A[k + 1 :, k + 1 :] * A[k, k] - outer(A[k + 1 :, k], A[k + 1 :, k])) // last
         last = A[k, k]
     return 0.0
-
 def shortfall(S, dual, rows, level, g, V):
     """Return δ with (level + δ)I + Σ g_a v_a v_aᵀ − M ⪰ 0 on ``rows``, by a factor and its residual; or None."""
     m, A, size, worst = len(rows), np.empty((len(rows), len(rows))), 0.0, 0.0
@@ -167,7 +171,6 @@ def shortfall(S, dual, rows, level, g, V):
         worst = max(worst, np.abs(A[i : i + STRIP] - L[i : i + STRIP] @ L.T).sum(axis=1).max())
     size += abs(level) + (g * (V**2).sum(axis=1)).sum()
     return 2 * (worst + (m + 4) * UNIT * (L**2).sum() + (len(g) + 8) * UNIT * size)
-
 def upper_bound(S, dual, X, d, claim, exact):
     """Return dτ + tr P for a τ a little above the d-th eigenvalue of M and P for the larger ones, part by part."""
     limits = np.where(dual.own < 0, dual.alpha, dual.W.diagonal()[dual.own])
@@ -186,7 +189,7 @@ def upper_bound(S, dual, X, d, claim, exact):
         parts.append((rows, *leading(M, d, start[:, rows])))
     alone = (S.diagonal * (1 + S.error) - limits)[every[sizes[labels] == 1]]
     values = np.sort(np.concatenate([alone, *(theta for _, theta, _ in parts)]))[::-1][:d]
-    tau, off = values[-1], 0.0 if exact else 4 * S.error * (S.sigma[every] ** 2).sum()
+    tau, off = values[-1], dual.off + (0.0 if exact else 4 * S.error * (S.sigma[every] ** 2).sum())
     U = dual.point(S, every, every)[0] if dual.free else np.zeros(1)
     cost = power(U - np.clip(U, -dual.alpha, dual.alpha), dual.q) / (4 * dual.kappa) if dual.free else 0.0
     eta = max(1e-15 * max(sizes) * np.abs(values).max(), (claim - cost - values.sum()) / (4 * d) - off)
@@ -198,7 +201,6 @@ def upper_bound(S, dual, X, d, claim, exact):
     terms = [cost, d * (tau + eta + max(found, default=0.0) + off), np.maximum(alone - tau, 0.0).sum()]
     terms += [(np.maximum(theta - tau, 0.0) * (V**2).sum(axis=1)).sum() for _, theta, V in parts]
     return float(sum(terms) + 4 * (S.size + d) * UNIT * np.abs(terms).sum())
-
 def check(out, data=None, exact=False):
     """Check all solutions in the folder ``out``; yield a line on each, and raise Refused at what does not hold."""
     folder, matrix, arrays, altered = Path(out), None, {}, "is missing, or was changed after it was written"
@@ -206,8 +208,7 @@ def check(out, data=None, exact=False):
     for name, record in (("certificate.json", certificate), ("run.json", run)):
         said = json.dumps({key: value for key, value in record.items() if key != "digest"}, sort_keys=True)
         require(hashlib.sha256(said.encode()).hexdigest() == record["digest"], f"{folder / name} {altered}")
-    version = f"{certificate['format']} {certificate['version']}"
-    require(version in ("fantope-certificate 1", "fantope-certificate 2"), f"{version} is not a format known here", 2)
+    require((certificate["format"], certificate["version"]) in FORMATS, "this is not a format that is known here", 2)
     for name, digest in {"certificate.json": None, **run["files"]}.items():
         require((folder / name).is_file() and sha256(folder / name) == digest, f"{folder / name} {altered}")
     known = data is None or certificate["data"] in (None, sha256(Path(data)))  # None: of a format not read here
@@ -226,8 +227,9 @@ def check(out, data=None, exact=False):
             with np.load(file, allow_pickle=False) as stored: arrays[name] = {key: stored[key] for key in stored.files}
         d, low, high = claim["n_components"], claim["objective"], claim["dual_bound"]
         X, dual = arrays["X"], Dual(arrays["U"], claim["penalty"], S.size)
-        (lower, terms), upper = lower_bound(S, dual, X, d, exact), upper_bound(S, dual, X, d, high, exact)
-        scale = max(abs(low), abs(high), np.abs(S.diagonal).max(), dual.alpha)
+        here = others().Rougher(S, arrays["U"]) if dual.kind == "smooth" else S
+        (lower, terms), upper = lower_bound(here, dual, X, d, exact), upper_bound(here, dual, X, d, high, exact)
+        scale = max(abs(low), abs(high), np.abs(here.diagonal).max(), dual.alpha)
         whose = f"{claim['folder']}: alpha = {dual.alpha:.6g}, d = {d}: the optimum is in [{lower:.12g}, {upper:.12g}]"
         shown = abs(lower - low) <= 1e-9 * scale and upper <= high + 1e-9 * scale
         require(shown, f"{whose}, which does not show the [{low:.12g}, {high:.12g}] that is claimed")
@@ -236,7 +238,6 @@ def check(out, data=None, exact=False):
         follows = abs(gap - claim["gap"]) <= 1e-9 and (met or claim["status"] != "SOLVED")
         require(follows, f"{whose}: the gap or the status claimed does not follow")
         yield f"{whose}; claimed [{low:.12g}, {high:.12g}], gap {gap:.2g}"
-
 def main(arguments):
     try:
         for line in check(*(name for name in arguments if name != "--exact"), exact="--exact" in arguments): print(line)
@@ -246,5 +247,4 @@ def main(arguments):
         return code
     print("All of it holds" + (", in rational arithmetic." if "--exact" in arguments else ", all rounding counted in."))
     return 0
-
 if __name__ == "__main__": sys.exit(main(sys.argv[1:]))

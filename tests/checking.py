@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 
 from fantope.io.certificates import write_sealed
@@ -11,6 +12,7 @@ PROGRAM = Path(__file__).parents[1] / "checker" / "fantope_check.py"
 
 
 def _load():
+    sys.path.insert(0, str(PROGRAM.parent))  # as for a program that is run: what lies beside it
     spec = importlib.util.spec_from_file_location("fantope_check", PROGRAM)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

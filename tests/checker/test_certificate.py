@@ -35,6 +35,7 @@ def write_inputs(folder):
     weights[0, 1] = weights[1, 0] = weights[5] = weights[:, 5] = np.inf
     weights[2, 3] = weights[3, 2] = 0.0
     np.save(folder / "weights.npy", weights)
+    (folder / "groups.txt").write_text("\n".join("abcdef"[i // 5] for i in range(30)))
 
 
 RUNS = {
@@ -50,6 +51,10 @@ RUNS = {
     "pairs": ("path", "holes.csv", "--alphas", "0.2,0.4", "--missing", "pairwise", "--drop-constant"),
     "mcp": ("fit", "plain.csv", "-a", "0.3", "--penalty", "mcp"),
     "given": ("fit", "S.npy", "--kind", "precomputed", "-a", "0.3"),
+    "non-negative": ("fit", "plain.csv", "-a", "0.3", "--penalty", "non-negative"),
+    "smooth": ("path", "plain.csv", "--alphas", "0.2,0.4", "--penalty", "smooth:0.5"),
+    "trend": ("fit", "plain.csv", "-a", "0.1", "--penalty", "trend:2:0.5"),
+    "group": ("fit", "plain.csv", "-a", "0.2", "--penalty", "group:GROUPS:0.4"),
 }
 
 
@@ -59,6 +64,7 @@ def made(tmp_path_factory):
     write_inputs(folder)
     for name, (command, data, *options) in RUNS.items():
         given = [str(folder / each) if each.endswith(".npy") else each for each in options]
+        given = [each.replace("GROUPS", str(folder / "groups.txt")) for each in given]
         out = ["-o", str(folder / name), "--quiet", "--no-figures"]
         assert main([command, str(folder / data), *given, *out]) == 0
     return folder
@@ -231,11 +237,42 @@ def test_a_swapped_file_is_refused(copy, tmp_path):
     assert checker.main([str(copy / "path"), str(copy / "holes.csv")]) == 1
 
 
-def test_a_penalty_that_the_checker_does_not_know_is_no_verdict(made, capsys):
-    out = made / "non-negative"
-    given = ["--penalty", "non-negative", "-a", "0.3", "-o", str(out), "--quiet", "--no-figures", "--overwrite"]
-    assert main(["fit", str(made / "plain.csv"), *given]) == 0
-    assert checker.main([str(out)]) == 2
+OTHERS = ("non-negative", "smooth", "trend", "group")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_penalties_are_refused_where_they_are_spoilt(name, copy):
+    assert verdicts(copy, name) == (0, 0)
+    place = copy / name / json.loads((copy / name / "run.json").read_text())["solutions"][0]["folder"]
+    with np.load(place / "certificate.npz") as stored:
+        U = next(key for key in ("part0", "rows", "half") if key in stored)
+        own = {"smooth": "rho", "trend": "l1", "group": "l1_share"}.get(name)
+        spoilt = [{U: stored[U] + 3.0}, {U: 0.0 * stored[U]}, {U: np.nan * stored[U]}]
+        spoilt += [{own: 0.5 * stored[own]}] if own else []
+        content = dict(stored)
+    for change in spoilt:
+        np.savez_compressed(place / "certificate.npz", **{**content, **change})
+        reseal(copy / name)
+        assert verdicts(copy, name) == (1, 1), change
+    np.savez_compressed(place / "certificate.npz", **content)
+    reseal(copy / name)
+    edit(copy / name, lambda record: record["solutions"][0].update(dual_bound=record["solutions"][0]["objective"]))
+    assert verdicts(copy, name) == (1, 1)
+
+
+def test_a_negative_entry_of_a_non_negative_x_is_refused(copy):
+    file = copy / "non-negative" / "solver.npz"
+    with np.load(file) as stored:
+        vectors = stored["vectors"].copy()
+    vectors[0, 0] *= -1.0
+    rewrite(file, vectors=vectors)
+    reseal(copy / "non-negative")
+    assert checker.main([str(copy / "non-negative")]) == 1
+
+
+def test_a_penalty_that_the_checker_does_not_know_is_no_verdict(copy, capsys):
+    edit(copy / "plain", lambda record: record["solutions"][0]["penalty"].update(kind="l0"), names=["certificate.json"])
+    assert checker.main([str(copy / "plain")]) == 2
     assert "cannot be checked" in capsys.readouterr().out
 
 
