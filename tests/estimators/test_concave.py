@@ -68,7 +68,7 @@ def test_an_operator_is_the_same_as_the_data():
 def test_cross_validation_tries_alphas_around_the_default():
     pca = fantope.SparsePCACV(2, penalty="mcp", cv=3).fit(SIM.Z)
     default = fantope.SparsePCA(2, penalty="mcp").fit(SIM.Z).alpha_
-    assert pca.alphas_[2] == pytest.approx(default, rel=1e-3)
+    assert pca.alphas_[2] == pytest.approx(default, rel=5e-3)
     assert pca.alpha_ in pca.alphas_
     assert len(pca.solution_.steps) == 3
     found = SIM.recovery(pca.components_)

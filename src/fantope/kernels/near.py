@@ -55,13 +55,15 @@ def target(Z: Array, S: Array, G: Array, limits: float | Array, inverse_rho: flo
     return float(2.0 * np.vdot(free, free) - np.square(free.diagonal()).sum())
 
 
-def value_below(S: Array, X: AnyArray, limits: float | Array) -> float:
-    """Return ⟨S, X⟩ − Σ limits_ij|X_ij| from the lower triangles, over the entries with finite limits."""
+def misfit(X: AnyArray, U: Array, limits: float | Array) -> float:
+    """Return Σ limits_ij|X_ij| − ⟨X, U clipped to the box⟩ from lower triangles, over the entries with finite limits.
+
+    With the U that attains X this is how far X is from the clipped U's bound, to first order; it is never negative.
+    """
     finite = np.isfinite(limits)
-    gain = np.tril(S * X - np.where(finite, limits, 0.0) * np.abs(X, dtype=np.float64))
-    if not finite.all():
-        gain[~finite] = 0.0
-    return float(2.0 * gain.sum() - gain.trace())
+    edge = np.where(finite, limits, 0.0)
+    off = np.tril(edge * np.abs(X, dtype=np.float64) - np.clip(U, -edge, edge) * X)
+    return float(2.0 * off.sum() - off.trace())
 
 
 def mirror(A: Array) -> None:

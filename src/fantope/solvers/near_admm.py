@@ -10,15 +10,17 @@ wrong the derivative has been.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.linalg
 
 from fantope.kernels.elementwise import box_part
-from fantope.kernels.near import mirror, near_pass, rescale, target, value_below
+from fantope.kernels.near import mirror, misfit, near_pass, rescale, target
 from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
 from fantope.solvers.base import Candidate, Start
 from fantope.solvers.spectral import primal_candidate, spectral_start
 from fantope.typing import AnyArray, Array
@@ -37,7 +39,7 @@ class Schedule:
     Attributes
     ----------
     most : int
-        Iterations that one decomposition may serve. 40 took a tenth fewer decompositions and more iterations.
+        Iterations that one decomposition may serve.
     good, bad : float
         ‖X by derivative − X‖ over ‖X − Y‖ below which a decomposition serves longer, above which it serves less long.
     growth : float
@@ -50,19 +52,52 @@ class Schedule:
         Variables from which single precision pays (at 100 variables a decomposition takes 0.6 in place of 0.8 ms).
     balance : float
         Ratio of the relative residuals within which ρ stays (3 took a quarter more iterations, 1.2 oscillates).
+    primal_rho, dual_rho : float
+        Times ρ, to complete X and U: the gap falls to a third or an eighth (with 10 × ρ for X to a half).
+    complete : int
+        Iterations for either. With 10 the run itself takes a third more of them, with 50 as many as with 30.
     again : float
-        Of the estimated gap at the last certificate: the next one is not tried before it has fallen to this.
+        Where both points were completed in vain: of the estimate that would have been enough, where it is tried again.
     """
 
-    most: int = 25
-    good: float = 0.15
+    most: int = 50
+    good: float = 0.3
     bad: float = 0.5
     growth: float = 2.0
     fall: float = 0.05
     single_above: float = 3e-5
     single_from: int = 150
     balance: float = 1.5
-    again: float = 0.85
+    primal_rho: float = 300.0
+    dual_rho: float = 0.05
+    complete: int = 30
+    again: float = 0.9
+
+
+@dataclass
+class Best:
+    """The best points that attempts to end a run have found; values are to rounding, a certificate proves them."""
+
+    X: Factors | None = None
+    dual: DenseDual | None = None
+    value: float = -np.inf
+    bound: float = np.inf
+
+    @property
+    def short(self) -> float:
+        """How far X is below the bound."""
+        return self.bound - self.value
+
+    def take_primal(self, problem: Problem, X: Factors | None) -> None:
+        """Keep X if it is better."""
+        value = -np.inf if X is None else problem.objective(X)
+        if value > self.value:
+            self.X, self.value = X, value
+
+    def take_dual(self, dual: DenseDual, bound: float) -> None:
+        """Keep U if its bound is lower."""
+        if bound < self.bound:
+            self.dual, self.bound = dual, bound
 
 
 @dataclass
@@ -103,11 +138,13 @@ class NearAdmmState:
     dual_scale: float = 1.0
     bound: float = 0.0  # what the optimum is about, from the dual side, …
     estimate: float = np.inf  # … and how far X is below it
-    tried: float = np.inf  # estimate at the last certificate, …
-    tried_at: int = 0  # … and its iteration
+    promise: float = 5.0  # times the tolerance: an estimate from which both points are completed
+    tried_at: int = 0  # iteration of the last certificate
     balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 0  # iteration from which a certificate is due in any case
     means: Means | None = None  # of late iterates
+    best: Best = field(default_factory=Best)
+    completed: bool = False  # the best points promise to be enough
 
     @property
     def step_size(self) -> float:
@@ -160,25 +197,32 @@ class NearAdmm:
         return NearAdmmState(Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=look)
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
-        """One decomposition, and the iterations that it serves."""
-        rho = state.rho
+        """One decomposition and the iterations that it serves, then if that promises to be enough the last ones."""
         self._balance(problem, state)
-        # The derivative is judged by where it leads; with another ρ it would have led elsewhere.
-        predicted = None if state.change is None or state.rho != rho else state.projection.near(state.change)
-        self._decompose(problem, state, predicted)
-        first = state.primal, state.dual
-        n = 1
-        while n < min(state.serves, budget) and self._worthwhile(state, *first):
-            assert state.change is not None
-            self._advance(problem, state, state.projection.near(state.change))
-            n += 1
+        n = self._serve(problem, state, budget)
         if problem.size < CHEAP_BELOW and state.iteration >= MEANS_FROM:
             if state.means is None:
                 state.means = Means(state.iteration, np.zeros_like(state.Z), np.zeros_like(state.Z))
             state.means.add(*state.split(problem), state.iteration)
         if n >= budget:
             state.look_at = state.iteration  # there is no other chance
+        elif self._promising(state):
+            n += self._complete(problem, state, budget - n)
         return n
+
+    def _serve(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
+        self._decompose(problem, state)
+        first = state.primal, state.dual
+        n = 1
+        while n < min(state.serves, budget) and self._worthwhile(state, *first):
+            assert state.change is not None
+            self._advance(problem, state, state.projection.near(state.change))
+            n += 1
+        return n
+
+    def _promising(self, state: NearAdmmState) -> bool:
+        short, goal = state.estimate, state.tol * abs(state.bound)
+        return short <= state.promise * goal or (short <= goal and state.iteration >= AGAIN_AFTER * state.tried_at)
 
     def _worthwhile(self, state: NearAdmmState, primal: float, dual: float) -> bool:
         """Whether to go on without a decomposition: neither lost nor as far as the derivative can lead."""
@@ -187,9 +231,10 @@ class NearAdmm:
             state.primal > fall * primal or state.dual > fall * dual
         )
 
-    def _decompose(self, problem: Problem, state: NearAdmmState, predicted: AnyArray | None) -> None:
+    def _decompose(self, problem: Problem, state: NearAdmmState) -> None:
         """Project by a decomposition, and go on; learn from how far off the derivative was."""
         schedule = self.schedule
+        predicted = None if state.change is None else state.projection.near(state.change)
         many = problem.size >= schedule.single_from
         single = many and state.estimate > schedule.single_above * abs(state.bound)
         slack = float(target(state.Z, problem.S, state.G, problem.limits, 1 / state.rho))
@@ -205,8 +250,8 @@ class NearAdmm:
             elif off < schedule.good * moved:
                 state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
         state.bound = state.rho * state.projection.support_value
-        state.estimate = state.bound - float(value_below(problem.S, X, problem.limits))
         np.subtract(problem.S / state.rho, state.G, out=state.G)
+        state.estimate = misfit(X, state.rho * (state.G + X), problem.limits)
         if state.change is None or state.change.dtype != X.dtype:
             state.change = np.empty(X.shape, X.dtype)
         self._advance(problem, state, X)
@@ -231,27 +276,65 @@ class NearAdmm:
         factor = min(max(np.sqrt(ratio), 1 / most), most)
         rescale(state.Z, problem.limits, 1 / state.rho, factor)
         state.rho *= factor
+        state.change = None  # the derivative is judged by where it leads; with another ρ it would have led elsewhere
+
+    def _complete(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
+        """Try to end the run: some iterations with a far larger ρ for X, with a smaller one for U; return how many.
+
+        In the long last phase the two sides crawl, and a ρ that suits both suits neither. A large ρ brings X within
+        twenty iterations to a tenth of its distance from the optimum, at the cost of U, and the other way round. The
+        run itself goes on from where it is: mixing what the two lead to brought nothing.
+        """
+        schedule, goal, best = self.schedule, state.tol * abs(state.bound), state.best
+        state.tried_at = state.iteration
+        best.take_dual(*self._dual(problem, state))
+        above = self._elsewhere(problem, state, schedule.primal_rho, budget)
+        best.take_primal(problem, self._primal(problem, above, best.bound - goal))
+        n = above.iteration
+        if goal < best.short < 2.0 * state.promise * goal and n < budget:
+            below = self._elsewhere(problem, state, schedule.dual_rho, budget - n)
+            n += below.iteration
+            best.take_dual(*self._dual(problem, below))
+        # The next attempt has to promise as much more as this one is short of.
+        state.promise = schedule.again * state.estimate / max(best.short, 0.1 * state.estimate, 1e-300)
+        state.completed = best.short <= goal
+        return n
+
+    def _elsewhere(self, problem: Problem, state: NearAdmmState, factor: float, budget: int) -> NearAdmmState:
+        """Return where iterations with another ρ lead from here."""
+        Y, U = state.split(problem)
+        rho, n = factor * state.rho, min(self.schedule.complete, budget)
+        there = NearAdmmState(Y + U / rho, np.empty_like(Y), rho, NearProjection(problem.n_components), 0.0)
+        while there.iteration < n:
+            self._serve(problem, there, n - there.iteration)
+        return there
+
+    def _dual(self, problem: Problem, state: NearAdmmState) -> tuple[DenseDual, float]:
+        """Return U and its bound, to rounding."""
+        dual = DenseDual(state.split(problem)[1], problem.box)
+        values = scipy.linalg.eigvalsh(dual.slack(problem.S), overwrite_a=True, check_finite=False)
+        return dual, float(values[-problem.n_components :].sum())
+
+    def _primal(self, problem: Problem, state: NearAdmmState, enough: float) -> Factors | None:
+        projection = state.projection
+        Q = np.linalg.qr(projection.vectors.T.astype(np.float64))[0]
+        Y, _ = state.split(problem)
+        return primal_candidate(problem, Y, None, np.ascontiguousarray(Q.T), projection.weights, enough)
 
     def candidate(self, problem: Problem, state: NearAdmmState) -> Candidate:
-        """X from the sparse Y if it can be repaired, else the projection itself; nothing while neither is due."""
-        # What X is short of the bound is within a factor 2 of the certified gap (measured on noise and factor models).
-        # It may be negative for a while: U need not be in the box yet.
-        short, k = abs(state.estimate), state.iteration
-        promising = short <= state.tol * abs(state.bound) and (
-            short <= self.schedule.again * state.tried or k >= AGAIN_AFTER * state.tried_at
-        )
-        means = state.means
-        if means is not None and means.count and k >= means.due and not promising:
+        """Both points where they were completed, or as they are when a look is due; else nothing."""
+        k, best = state.iteration, state.best
+        if state.completed:
+            found = Candidate(best.X, best.dual, problem.size)
+        elif state.means is not None and state.means.count and k >= state.means.due:
+            means = state.means
             means.due = k + means.since // 4
             X = problem.repair(means.Y / means.count)
             return Candidate(X, DenseDual(means.U / means.count, problem.box), problem.size)
-        if k == 0 or not (promising or k >= state.look_at):
+        elif 0 < state.look_at <= k:
+            dual = DenseDual(state.split(problem)[1], problem.box)
+            found = Candidate(self._primal(problem, state, -np.inf), dual, problem.size)
+        else:
             return Candidate(None, None, problem.size)
-        state.tried, state.tried_at, state.look_at = short, k, max(2 * k, state.look_at)
-        # S − U = ρ(G − X) at the last decomposition: its leading eigenvalues are equal but for what clipping U changes.
-        U = state.rho * (state.G + state.projection.first)
-        mirror(U)
-        projection = state.projection
-        Q = np.linalg.qr(projection.vectors.T.astype(np.float64))[0]
-        X = primal_candidate(problem, state.split(problem)[0], None, np.ascontiguousarray(Q.T), projection.weights)
-        return Candidate(X, DenseDual(U, problem.box), problem.size)
+        state.completed, state.look_at = False, max(2 * k, state.look_at)
+        return found

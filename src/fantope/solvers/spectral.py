@@ -46,9 +46,16 @@ def balance(iteration: int, primal: float, dual: float) -> float:
 
 
 def primal_candidate(
-    problem: Problem, sparse: Array, start: Array | None, vectors: Array | None, weights: Array | None
+    problem: Problem,
+    sparse: Array,
+    start: Array | None,
+    vectors: Array | None,
+    weights: Array | None,
+    enough: float = -np.inf,
 ) -> Factors | None:
     """Return the point to certify: the repaired sparse iterate, or early on the projected one if it is better by far.
+
+    Or if it is better at all, where the sparse one is not worth ``enough``.
 
     The sparse iterate has the zeros that users want. Before it has settled, its repair can be poor; the other half
     of the splitting, given by its eigenpairs, is feasible as it is.
@@ -60,4 +67,5 @@ def primal_candidate(
     if found is None:
         return dense
     value = problem.objective(found)
-    return dense if problem.objective(dense) > value + 0.01 * abs(value) else found
+    margin = 0.01 * abs(value) if value >= enough else 0.0
+    return dense if problem.objective(dense) > value + margin else found
