@@ -53,7 +53,8 @@ class DataCovariance(ABC):
                 f"X must have columns whose squares are finite, got an overflow in {self._called(column)}; divide it "
                 "by a large number."
             )
-        vanishing = (variance > 0.0) & (variance < VANISHED)
+        some = (variance > 0.0) | ((mean != 0.0) & (np.abs(mean) < np.sqrt(VANISHED)))  # or there are zeros alone
+        vanishing = some & (variance < VANISHED)
         if vanishing.any() and (kind == "correlation" or variance.max() < VANISHED):
             raise ValueError(
                 f"X must have columns whose squares do not vanish, got {self._called(int(np.argmax(vanishing)))} with "
