@@ -10,7 +10,7 @@ import fantope
 @pytest.mark.parametrize("power", [-160, -170, -300])
 def test_columns_whose_squares_vanish_are_not_called_constant(power, kind):
     Z = fantope.simulate(30, 8, sizes=(3, 2)).Z * 10.0**power
-    with pytest.raises(ValueError, match="squares do not vanish, got column 0 .* multiply X by a large number"):
+    with pytest.raises(ValueError, match=r"squares do not vanish, got column 0 .* multiply X by a large number"):
         fantope.covariance(Z, kind=kind)
     zeros = np.zeros((30, 8))
     assert fantope.covariance(zeros, kind="covariance").diagonal().max() == 0.0
