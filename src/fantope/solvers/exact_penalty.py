@@ -20,9 +20,6 @@ from fantope.problem.projection import weigh
 from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import Array
 
-REACH = 0.5  # of the largest shift: eigenvalues above that are computed at once where many are needed
-SPARE = 3  # eigenvectors beyond the needed ones, as a start for the next matrix
-
 Form = Literal["published", "corollary"]
 
 
@@ -88,35 +85,16 @@ def prox_f2_direct(
         raise FloatingPointError("the matrix of prox f₂ is not finite")
     if weights.lifts(norm, len(G)):
         space = Eigenspace() if space is None else space
-        found = _all_above(G, n_components, weights.trace, space) if many else None
-        if found is None:
-            found = space.leading(G, lambda known: _above_shift(known, n_components, weights.trace), tol)
-        values, vectors = found
+        if many:
+            # All pairs at once: hundreds by LAPACK's routine for some of them take as long (p = 1,600, measured).
+            space.basis = None
+        values, vectors = space.leading(G, lambda known: _above_shift(known, n_components, weights.trace), tol)
         u = soft_capped_simplex(values, n_components, replace(weights, below=np.inf))
     else:
         values, columns = scipy.linalg.eigh(G, driver="evd", check_finite=False)
         u, vectors = soft_capped_simplex(values, n_components, weights), columns.T
     used = u != 0.0
     return (vectors, u) if used.all() else (np.ascontiguousarray(vectors[used]), u[used])
-
-
-def _all_above(G: Array, n_components: int, trace: float, space: Eigenspace) -> tuple[Array, Array] | None:
-    """Return all eigenpairs above the shift by one call of LAPACK, if it is REACH·``trace`` or more; else None.
-
-    How many there are need not be guessed, as early in a run from a dense start, when there are hundreds.
-    """
-    least = REACH * trace
-    try:
-        values, columns = scipy.linalg.eigh(G, driver="evr", subset_by_value=(least, np.inf), check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    if float(np.minimum(values - least, 1.0).sum()) < n_components:
-        return None
-    values = values[::-1]
-    needed = _above_shift(values, n_components, trace)
-    rows = np.ascontiguousarray(columns.T[::-1][: needed + SPARE])
-    space.basis = rows
-    return values[:needed], rows[:needed]
 
 
 def _above_shift(values: Array, total: int, trace: float) -> int:
