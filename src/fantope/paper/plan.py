@@ -98,17 +98,17 @@ PLANS: dict[Scale, dict[str, tuple[Config, ...]]] = {"quick": QUICK, "paper": PA
 FOLDERS: dict[Scale, str] = {"quick": "quick", "paper": "paper", "full": "paper"}
 
 # About how many seconds of an idle core a run of the paper's size takes, measured; figure 2 is below.
-SECONDS = {"setting": 2, "regret": 100, "online": 15, "bounds": 30, "intersection": 10, "application": 200}
+SECONDS = {"setting": 2, "regret": 90, "online": 40, "bounds": 30, "intersection": 10, "application": 200}
 OTHERWISE = 15
 
 
 def expected_seconds(name: str, config: Config) -> float:
     """Return about how long a run of the paper's size takes on an idle core.
 
-    Panels of figure 2 have a minute of pilots, some 30 full eigendecompositions by GradFPS and by the set-up, and one
-    in each iteration of its limit and of ADMM, up to their budgets.
+    Panels of figure 2 have a minute of pilots, a set-up as long as some 10 full eigendecompositions, and three methods
+    that need about one in each iteration, up to their budgets.
     """
     if not isinstance(config, Batch):
         return SECONDS.get(name, OTHERWISE)
     decomposition = 1.2e-10 * config.p**3
-    return 60.0 + 30 * decomposition + 2 * min(config.iterations * decomposition, config.seconds)
+    return 60.0 + 10 * decomposition + 3 * min(config.iterations * decomposition, config.seconds)
