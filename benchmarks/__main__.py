@@ -17,7 +17,7 @@ from fantope.paper.machine import Background, machine
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 # A module has run(quick) → JSON-ready dict and report(result) → Markdown; draw(result, file) if it has a picture.
-NAMES = ("engine", "flat", "scaling", "memory", "comparison", "recovery")
+NAMES = ("engine", "flat", "scaling", "memory", "comparison", "recovery", "held_out")
 PAGES = ("scale", "online", "coexpression")  # these fill pages of their own; real data where they are at hand
 
 

@@ -15,9 +15,9 @@ from fantope.cli.console import Talk, talk_options
     "-o", "--out", type=click.Path(path_type=Path), default=Path("fantope-demo"), show_default=True,
     help="Folder to write; that of an earlier demo is replaced.",
 )  # fmt: skip
-@click.option("--n", type=int, default=50, show_default=True, help="Observations.")
+@click.option("--n", type=int, default=100, show_default=True, help="Observations.")
 @click.option("--p", type=int, default=200, show_default=True, help="Variables, at least 35.")
-@click.option("--alpha", type=float, help="Penalty.  [default: 0.5 sqrt(log p / n)]")
+@click.option("--alpha", type=float, help="Penalty of the ℓ₁ norm.  [default: SparsePCA's concave one, from the data]")
 @click.option("--tol", type=float, default=1e-4, show_default=True, help="Relative duality gap to reach.")
 @click.option("--max-iter", type=int, help="Most iterations to spend.  [default: the solver's own]")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the first data set.")
