@@ -27,6 +27,7 @@ from fantope.solvers.solve import choose_solver, solve_parts
 D, TOL = 5, 1e-3
 LIMIT_SECONDS = 900  # of one more alpha below the range that was asked for
 PENALTIES = (1.0, 2.0, 4.0, 8.0)  # of scikit-learn's SparsePCA at p = 20,000; below 1 it takes minutes and is dense
+WIDE = (30_000, 100_000)
 GROWTH = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
 
@@ -200,12 +201,26 @@ def growth(quick: bool, p: int) -> dict[str, Any]:
     """One p: the parts of a solve, and the memory that they took beyond that of the process before."""
     n = 200
     Z, _ = paper_model(n, p)
-    alpha = 1.5 * float(np.sqrt(np.log(p) / n))
+    return _timed(Z, 2, 1.5 * float(np.sqrt(np.log(p) / n)), "covariance")
+
+
+def wide(quick: bool, p: int) -> dict[str, Any]:
+    """One p at an alpha at which noise connects nearly all variables: more of them than an m × m array holds."""
+    rng = np.random.default_rng(0)
+    Z = rng.standard_normal((150, p), dtype=np.float32)
+    for start in range(0, 10_000, 100):  # modules
+        Z[:, start : start + 100] += np.outer(rng.standard_normal(150), rng.uniform(0.3, 1.2, 100)).astype(np.float32)
+    return _timed(Z, D, 0.30, "correlation")
+
+
+def _timed(Z: Array, d: int, alpha: float, kind: str) -> dict[str, Any]:
+    """Return the parts of a solve, and the memory that they took."""
+    p = Z.shape[1]
     before = resident()
     reset_peak()
-    moments, op = clock(lambda: fantope.covariance(Z))
+    moments, op = clock(lambda: fantope.covariance(Z, kind=kind))
     scan, labels = clock(lambda: op.component_labels(alpha))
-    reduce, parts = clock(lambda: decompose(op, 2, L1(alpha), labels))
+    reduce, parts = clock(lambda: decompose(op, d, L1(alpha), labels))
     solve, solution = clock(lambda: solve_parts(op, parts, choose_solver("auto"), TOL))
     highest = peak()
     certify, certificate = clock(solution.verify)
@@ -306,6 +321,16 @@ n = {result["n"]}, p = {result["p"]:,}, λ = 1.5√(log p/n); drawn exactly from
 """
 
 
+def _wide(result: dict[str, Any]) -> str:
+    names = ("moments", "scan", "reduce", "solve", "verify")
+    rows = [
+        [f"{row['p']:,}", f"{row['kept']:,}", row["support"], *(seconds(row[name]) for name in names),
+         f"{row['gap']:.1e}", _gigabytes(row["extra_bytes"])]
+        for row in result["rows"]
+    ]  # fmt: skip
+    return table(["p", "kept", "in use", *names, "gap", "memory beyond the data"], rows)
+
+
 def _growth(result: dict[str, Any]) -> str:
     rows = [
         [
@@ -352,6 +377,7 @@ PAGE = Page(
         "mouse_liver": Case("Mouse liver, correlation, d = 5", mouse_liver, _mouse_liver, needs_data=True),
         "news20": Case("Newsgroups, d = 5", news20, _news20, needs_data=True),
         "paper": Case("The paper's model", paper, _paper),
+        "wide": Case("More variables than an array holds", wide, _wide, sizes=WIDE),
         "growth": Case("Growth with p at a fixed support", growth, _growth, sizes=GROWTH),
     },
     _warm_up,
