@@ -64,7 +64,7 @@ MODELS = {
     "heavy tails (t, 5 degrees)": Model(100, 200, (20, 15), (12, 6), tails=5),
 }
 # Minutes a fit: the certificate of every step is over 20,000 variables. abess would need a matrix of 3.2 GB.
-HUGE = {"200, 20,000, (12, 6)": Model(200, 20_000, (20, 15), (12, 6), draws=1, all_rivals=False)}
+HUGE = {"200, 20,000, (12, 6)": Model(200, 20_000, (20, 15), (12, 6), draws=3, all_rivals=False)}
 
 
 def sample(model: Model, seed: int) -> tuple[Array, Array]:

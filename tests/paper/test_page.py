@@ -39,7 +39,7 @@ def test_pictures_appear_whole(tmp_path):
 
 
 def test_summaries():
-    assert summary([CLAIM]) == "Of 1 claims 0 hold, 0 hold partly and 1 do not."
+    assert summary([CLAIM]) == "Of 1 claims 0 hold, 0 hold partly and 1 does not."
     assert (number(None), number(1234.5), duration(0.0123), duration(75.0)) == ("–", "1.23e+03", "12.3 ms", "75 s")
     with pytest.raises(ValueError, match="at least one"):
         judge([])

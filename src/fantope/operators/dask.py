@@ -331,4 +331,8 @@ def _lost(client: Any | None, tasks: Sequence[Any]) -> bool:
         return False
     except CancelledError:  # by a client that went away
         return True
-    return any(each is not None and each.status != "running" for each in clients)
+    if any(each is not None and each.status != "running" for each in clients):
+        return True
+    # What a cluster held drops out of the graph with it.
+    graph = {key: node for task in tasks for key, node in dict(task.__dask_graph__()).items()}
+    return any(not getattr(node, "dependencies", frozenset()) <= graph.keys() for node in graph.values())

@@ -36,7 +36,7 @@ def summary(claims: Sequence[Claim]) -> str:
     counts = Counter(claim.verdict for claim in claims)
     return (
         f"Of {len(claims)} claims {counts[Verdict.HOLDS]} hold, {counts[Verdict.PARTLY]} hold partly and "
-        f"{counts[Verdict.FAILS]} do not."
+        f"{counts[Verdict.FAILS]} {'does' if counts[Verdict.FAILS] == 1 else 'do'} not."
     )
 
 

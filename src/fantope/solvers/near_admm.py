@@ -27,6 +27,7 @@ from fantope.typing import AnyArray, Array
 
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
 LOOK_EARLY, LOOK_LATE = 10, 30  # iterations before the first certificate that no estimate has promised
+SLOW_FROM = 150  # iterations; a run that needs no more does not crawl, and ends sooner by itself
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
@@ -221,8 +222,9 @@ class NearAdmm:
         return n
 
     def _promising(self, state: NearAdmmState) -> bool:
-        short, goal = state.estimate, state.tol * abs(state.bound)
-        return short <= state.promise * goal or (short <= goal and state.iteration >= AGAIN_AFTER * state.tried_at)
+        short, goal, k = state.estimate, state.tol * abs(state.bound), state.iteration
+        promise = state.promise if k >= SLOW_FROM else min(state.promise, 1.0)
+        return short <= promise * goal or (short <= goal and k >= AGAIN_AFTER * state.tried_at)
 
     def _worthwhile(self, state: NearAdmmState, primal: float, dual: float) -> bool:
         """Whether to go on without a decomposition: neither lost nor as far as the derivative can lead."""
@@ -288,10 +290,14 @@ class NearAdmm:
         schedule, goal, best = self.schedule, state.tol * abs(state.bound), state.best
         state.tried_at = state.iteration
         best.take_dual(*self._dual(problem, state))
-        above = self._elsewhere(problem, state, schedule.primal_rho, budget)
-        best.take_primal(problem, self._primal(problem, above, best.bound - goal))
-        n = above.iteration
-        if goal < best.short < 2.0 * state.promise * goal and n < budget:
+        n = 0
+        if state.estimate <= goal:  # X may be good enough as it is
+            best.take_primal(problem, self._primal(problem, state, -np.inf))
+        if best.short > goal and state.iteration >= SLOW_FROM:
+            above = self._elsewhere(problem, state, schedule.primal_rho, budget)
+            n += above.iteration
+            best.take_primal(problem, self._primal(problem, above, best.bound - goal))
+        if n and goal < best.short < 2.0 * state.promise * goal and n < budget:
             below = self._elsewhere(problem, state, schedule.dual_rho, budget - n)
             n += below.iteration
             best.take_dual(*self._dual(problem, below))

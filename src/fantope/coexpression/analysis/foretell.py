@@ -13,7 +13,7 @@ from fantope.coexpression.analysis.permutation import LEADING
 SCANS = 3  # of the data for each group
 SOLVES, DECOMPOSITIONS = 20, 20  # of a group on its way down alpha, and decompositions in each of them
 TEST = 5  # decompositions for a permutation with a problem to solve
-SURELY = 4  # the most that it takes, as a multiple of the least (kidney 42 s, 12,625 probes 70 s of processor time)
+SURELY = 4  # the most that it takes, as a multiple of the least (12,625 probes: 70 s of processor time)
 LIBRARIES, WORKING = 0.5e9, 4000  # bytes, and variables of which three arrays are formed
 
 
