@@ -108,7 +108,8 @@ def compare_brackets(found: Certificate, reported: Certificate, scale: float) ->
     width = max(reported.dual_bound - reported.objective, 0.0)
     scale = max(scale, abs(reported.objective), abs(reported.dual_bound))
     allowed = 0.02 * width + 1e-9 * scale
-    if not found.dual_bound <= reported.dual_bound + allowed:
+    wider = not found.dual_bound - found.objective <= width + allowed
+    if wider or not found.dual_bound <= reported.dual_bound + allowed:
         what = "bracket is wider than"
     elif not abs(found.objective - reported.objective) <= allowed:
         what = "objective is not"

@@ -308,7 +308,7 @@ def test_a_gene_is_found_by_its_name(page):
     page.get_by_label("Find a gene").fill(gene["gene"].lower())
     page.keyboard.press("Enter")
     panel = page.get_by_role("dialog")
-    assert panel.get_by_role("heading").inner_text() == gene["gene"]
+    sync_api.expect(panel.get_by_role("heading")).to_have_text(gene["gene"])
     assert page.url.endswith(f"#gene={gene['gene']}")
     row = panel.locator("tbody tr", has_text="control").first.inner_text()
     assert gene["module"] in row and f"{gene['leverage']:.3f}" in row and "proven in use" in row
@@ -320,9 +320,10 @@ def test_a_gene_is_found_by_its_name(page):
     other = panel.locator("td a").first
     told = other.inner_text()
     other.click()
-    assert panel.get_by_role("heading").inner_text() == told
+    sync_api.expect(panel.get_by_role("heading")).to_have_text(told)
     page.keyboard.press("Escape")
-    assert panel.count() == 0 and "#" not in page.url
+    sync_api.expect(panel).to_have_count(0)
+    assert "#" not in page.url
 
 
 def test_a_link_opens_a_gene_and_says_where_it_is_not_in_use(opened, file):
@@ -330,15 +331,16 @@ def test_a_link_opens_a_gene_and_says_where_it_is_not_in_use(opened, file):
     specific = result.specific["case"][0]
     page = opened()
     page.goto(f"{file.as_uri()}#gene={specific}")
+    sync_api.expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(specific)
     rows = page.get_by_role("dialog").locator("table").first.locator("tbody tr").all_inner_texts()
     assert "not in use" in rows[0] and "proven in use" in rows[1]
     page.goto(f"{file.as_uri()}#gene=UNHEARD-OF")
-    assert "No group uses UNHEARD-OF" in page.get_by_role("dialog").inner_text()
+    sync_api.expect(page.get_by_role("dialog")).to_contain_text("No group uses UNHEARD-OF")
     page.goto(f"{file.as_uri()}#gene=%E0%A4%A")
-    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == "%E0%A4%A"
+    sync_api.expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text("%E0%A4%A")
     page.go_back()
     page.go_back()
-    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == specific
+    sync_api.expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(specific)
     document = page.pdf(format="A4")
     assert document.count(b"/Type /Page\n") == 1  # the panel alone
 
