@@ -354,7 +354,7 @@ def test_names_in_tables_lead_to_panels_and_are_one_stop_for_the_keyboard(page):
     told = page.evaluate("document.activeElement.textContent")
     assert told == table.locator("a").nth(1).inner_text()
     page.keyboard.press("Enter")
-    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == told
+    sync_api.expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(told)
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement.textContent") == told
     page.get_by_label("Search genes, modules or groups").fill("case")
@@ -376,4 +376,4 @@ def test_a_network_is_read_with_mouse_and_keyboard(page):
     page.keyboard.press("ArrowRight")
     told = page.evaluate("document.activeElement.getAttribute('aria-label')").split(":")[0]
     page.keyboard.press("Enter")
-    assert page.get_by_role("dialog").get_by_role("heading").inner_text() == told
+    sync_api.expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(told)
