@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import fantope
+from fantope.checkpoint import CheckpointError, read_checkpoint, write_checkpoint
 from fantope.cli import main
 from fantope.errors import FileError, InputError, Use, renamed
 from fantope.events import Event
@@ -87,3 +88,12 @@ def test_an_event_is_data_and_reads_as_a_sentence():
     event = Event("path", 3, 12, "cases", "alpha = 0.5, 40 genes")
     assert str(event) == "cases: alpha = 0.5, 40 genes" and event.share == 0.25
     assert str(Event("permutations", 1, 2)) == "1 of 2 permutations" and Event("none", 0, 0).share == 1.0
+
+
+def test_a_state_whose_parts_are_said_to_lie_before_its_beginning(tmp_path):
+    write_checkpoint(tmp_path / "state", ("test", 1), {}, {"x": np.arange(3.0)})
+    content = bytearray((tmp_path / "state").read_bytes())
+    content[-6:-2] = (int.from_bytes(content[-6:-2], "little") + 5).to_bytes(4, "little")
+    (tmp_path / "state").write_bytes(content)
+    with pytest.raises(CheckpointError, match="is damaged or not a state"):
+        read_checkpoint(tmp_path / "state", ("test", 1))

@@ -6,6 +6,7 @@ for each array.
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import lzma
@@ -99,7 +100,9 @@ def read_checkpoint(
         return content["header"], _unflatten(state)
     except CheckpointError:
         raise
-    except BROKEN as error:
+    except (*BROKEN, OSError) as error:
+        if isinstance(error, OSError) and error.errno != errno.EINVAL:  # a damaged offset, before the file's first byte
+            raise
         raise CheckpointError(f"{path} is damaged or not a state saved by fantope ({error}).") from None
 
 
