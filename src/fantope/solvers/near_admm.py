@@ -29,6 +29,9 @@ CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
 LOOK_EARLY, LOOK_LATE = 10, 30  # iterations before the first certificate that no estimate has promised
 SLOW_FROM = 150  # iterations; a run that needs no more does not crawl, and ends sooner by itself
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
+PROMISE = 5.0  # times the tolerance: an estimate from which both points are completed
+SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
+ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about how it ends from here
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
@@ -139,13 +142,14 @@ class NearAdmmState:
     dual_scale: float = 1.0
     bound: float = 0.0  # what the optimum is about, from the dual side, …
     estimate: float = np.inf  # … and how far X is below it
-    promise: float = 5.0  # times the tolerance: an estimate from which both points are completed
+    promise: float = PROMISE
     tried_at: int = 0  # iteration of the last certificate
     balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 0  # iteration from which a certificate is due in any case
     means: Means | None = None  # of late iterates
     best: Best = field(default_factory=Best)
     completed: bool = False  # the best points promise to be enough
+    share: float = 1.0  # of the tolerance that they have to keep to
 
     @property
     def step_size(self) -> float:
@@ -223,8 +227,12 @@ class NearAdmm:
 
     def _promising(self, state: NearAdmmState) -> bool:
         short, goal, k = state.estimate, state.tol * abs(state.bound), state.iteration
-        promise = state.promise if k >= SLOW_FROM else min(state.promise, 1.0)
-        return short <= promise * goal or (short <= goal and k >= AGAIN_AFTER * state.tried_at)
+        slow, waited = k >= SLOW_FROM, k / max(state.tried_at, 1)
+        return (
+            short <= (state.promise if slow else min(state.promise, 1.0)) * goal
+            or (short <= goal and waited >= AGAIN_AFTER)
+            or (short <= PROMISE * goal and slow and waited >= ANEW_AFTER)
+        )
 
     def _worthwhile(self, state: NearAdmmState, primal: float, dual: float) -> bool:
         """Whether to go on without a decomposition: neither lost nor as far as the derivative can lead."""
@@ -287,7 +295,7 @@ class NearAdmm:
         twenty iterations to a tenth of its distance from the optimum, at the cost of U, and the other way round. The
         run itself goes on from where it is: mixing what the two lead to brought nothing.
         """
-        schedule, goal, best = self.schedule, state.tol * abs(state.bound), state.best
+        schedule, goal, best = self.schedule, state.share * state.tol * abs(state.bound), state.best
         state.tried_at = state.iteration
         best.take_dual(*self._dual(problem, state))
         n = 0
@@ -332,6 +340,7 @@ class NearAdmm:
         k, best = state.iteration, state.best
         if state.completed:
             found = Candidate(best.X, best.dual, problem.size)
+            state.share = SURE
         elif state.means is not None and state.means.count and k >= state.means.due:
             means = state.means
             means.due = k + means.since // 4
