@@ -27,6 +27,13 @@ def cases() -> Any:
         Z = rng.standard_normal((2 * p, p))
         Z[:, 1:] += 0.5 * Z[:, :-1]
         yield f"chain of {p}", np.corrcoef(Z.T), 0.15
+    Z = rng.standard_normal((1000, 500))
+    Z[:, 1:] += 0.5 * Z[:, :-1]
+    yield "chain of 500", np.corrcoef(Z.T), 0.05
+    Z = rng.standard_normal((200, 60))
+    Z[:, 1] = Z[:, 0] + 1e-6 * Z[:, 1]
+    yield "60, one a near copy of another", np.corrcoef(Z.T), 0.01
+    yield "60, 30 samples", np.corrcoef(Z[:30].T), 0.01
     if data_folder() is not None:
         X = stocks()
         yield "60 stocks", np.corrcoef(X[:, :60].T), 0.2

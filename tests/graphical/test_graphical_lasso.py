@@ -51,6 +51,35 @@ def test_the_optimum_is_that_of_scikit_learn(n, p, alpha):
     assert str(found.status).startswith("solved") and 0.0 <= found.gap <= 1e-4
 
 
+def hard(kind):
+    """Return S near to singular, or singular, and an alpha that leaves the optimum badly conditioned."""
+    rng = np.random.default_rng(3)
+    Z = rng.standard_normal((200, 40))
+    if kind == "a near copy":
+        Z[:, 1] = Z[:, 0] + 1e-6 * Z[:, 1]
+        return np.cov(Z.T), 0.01
+    if kind == "copies":
+        return np.cov(np.hstack([Z[:30], Z[:30, :10]]).T), 0.01
+    if kind == "few samples":
+        return np.cov(Z[:20].T), 0.005
+    return 1.0 / (1.0 + np.add.outer(np.arange(12), np.arange(12))), 0.01
+
+
+@pytest.mark.parametrize("kind", ["a near copy", "copies", "few samples", "Hilbert"])
+def test_badly_conditioned_optima_are_reached(kind):
+    """Without mixing these took 1,300 iterations and more, and most of them ended at the limit of 2,000."""
+    S, alpha = hard(kind)
+    found = fantope.graphical_lasso(S, alpha)
+    assert found.gap <= 1e-4 and found.n_iter <= 300
+    found.verify(S)
+
+
+def test_a_correlation_matrix_that_is_symmetric_up_to_rounding():
+    S = np.corrcoef(sample_covariance(50, 12) + np.random.default_rng(0).standard_normal((12, 12)))
+    S[0, 1] = np.nextafter(S[1, 0], 2.0)
+    fantope.graphical_lasso(S, 0.1).verify(S)
+
+
 def test_components_are_split_exactly():
     S = np.full((30, 30), 0.05)
     for k in range(3):
@@ -137,6 +166,8 @@ def test_what_is_not_true_is_not_verified():
             replace(found, **change).verify(S)
     with pytest.raises(fantope.CertificateError, match="within alpha"):
         found.verify(S + 0.5 * np.ones((12, 12)))
+    with pytest.raises(fantope.CertificateError, match=r"S must have shape \(12, 12\)"):
+        found.verify(np.eye(3))
 
 
 def test_the_continued_logarithm_by_its_prox():
@@ -156,6 +187,10 @@ def test_the_continued_logarithm_by_its_prox():
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), "finite"),
         (np.array([[1.0, 0.5], [0.1, 1.0]]), "symmetric"),
         (np.diag([1.0, 0.0]), "positive diagonal, got 0 for variable 1; drop"),
+        (np.diag([1.0, 1e150]), "variances between 1e-140 and 1e\\+140, got 1 to 1e\\+150; divide"),
+        ([["a", "b"], ["b", "a"]], "^S must be a matrix of real numbers, got list"),
+        ([[1.0, 0.5], [0.5]], "^S must be a matrix of real numbers, got list"),
+        (np.eye(2) * 1j, "^S must be a matrix of real numbers, got ndarray"),
     ],
 )
 def test_what_cannot_be_used_is_one_sentence(S, text):
@@ -163,6 +198,26 @@ def test_what_cannot_be_used_is_one_sentence(S, text):
         fantope.graphical_lasso(S, 0.1)
     with pytest.raises(ValueError, match="alpha must be above 0 where S is singular"):
         fantope.graphical_lasso(np.ones((3, 3)), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"max_iter": 0}, "^max_iter must be a whole number, 1 or larger, got 0"),
+        ({"max_iter": "many"}, "^max_iter must be a whole number, 1 or larger, got 'many'"),
+        ({"init": np.full((3, 3), np.nan)}, "^init must be finite, got nan in row 0, column 0; leave it out"),
+        ({"init": np.eye(2)}, r"^init must be a matrix of shape \(3, 3\), got shape \(2, 2\)"),
+        ({"tol": 0.0}, "^tol must be a finite number above 0"),
+    ],
+)
+def test_options_that_cannot_be_used_are_one_sentence(options, text):
+    with pytest.raises(ValueError, match=text):
+        fantope.graphical_lasso(np.eye(3), 0.1, **options)
+
+
+def test_a_start_that_is_not_positive_definite_does_no_harm():
+    S = sample_covariance(60, 12)
+    assert fantope.graphical_lasso(S, 0.2, init=-np.eye(12)).gap <= 1e-4
 
 
 def test_too_few_iterations_are_said_so():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from fantope.graphical.certificate import Weights, bound_below, objective_above
+from fantope.graphical.inputs import as_covariance
 from fantope.problem.certificate import CertificateError
 from fantope.solvers.result import Status
 from fantope.typing import Array, IntArray
@@ -59,9 +61,11 @@ class PrecisionSolution:
         """−Θ_ij/√(Θ_ii Θ_jj) off the diagonal."""
         return partial_correlations(self.precision)
 
-    def verify(self, S: Array) -> None:
+    def verify(self, S: Any) -> None:
         """Recompute both bounds from S, Θ and W alone; raise ``CertificateError`` if they do not hold."""
-        S, Theta = np.asarray(S, dtype=np.float64), self.precision.toarray()
+        S, Theta = as_covariance(S), self.precision.toarray()
+        if S.shape != Theta.shape:
+            raise CertificateError(f"S must have shape {Theta.shape}, as precision has, got {S.shape}.")
         if not (np.array_equal(Theta, Theta.T) and np.array_equal(self.covariance, self.covariance.T)):
             raise CertificateError("precision and covariance must be symmetric, and are not.")
         if not np.array_equal(self.weights.into_box(self.covariance, S), self.covariance):

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.checks import LARGEST, check_finite, check_nonnegative, is_sparse
+from fantope.checks import check_finite, check_nonnegative, check_whole
 from fantope.eigen import one_blas_thread
 from fantope.errors import InputError
 from fantope.graphical.certificate import Weights, bound_below, log_det_below, objective_above
 from fantope.graphical.exact_penalty import solve_block
+from fantope.graphical.inputs import as_covariance, as_numbers
 from fantope.graphical.problem import Block
 from fantope.graphical.result import PrecisionSolution
 from fantope.kernels.scan import component_labels
@@ -58,9 +59,10 @@ def graphical_lasso(
            [-0.33 ,  1.099,  0.   ],
            [ 0.   ,  0.   ,  1.   ]])
     """
-    S = _check(S)
+    S = as_covariance(S)
     weights = Weights(check_nonnegative("alpha", alpha), bool(diagonal))
     tol = check_nonnegative("tol", tol, positive=True)
+    max_iter = check_whole("max_iter", max_iter, 1)
     if weights.alpha == 0.0 and log_det_below(S) == -math.inf:
         raise InputError(argument="alpha", expected="above 0 where S is singular", got="0")
     start = _start(init, len(S))
@@ -83,27 +85,11 @@ def graphical_lasso(
     return PrecisionSolution(sparse, W, objective, bound, status, steps, weights, labels)
 
 
-def _check(S: Any) -> Array:
-    found = np.ascontiguousarray(S.toarray() if is_sparse(S) else S, dtype=np.float64)
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or not len(found):
-        raise InputError(argument="S", expected="a square matrix", got=f"shape {found.shape}")
-    check_finite(found, "S")
-    if np.abs(found - found.T).max() > 1e-8 * np.abs(found).max():
-        raise InputError(argument="S", expected="symmetric", got="a matrix that is not", remedy="pass (S + S.T)/2")
-    if not (found.diagonal().min() > 1.0 / LARGEST and np.abs(found).max() < LARGEST):
-        raise InputError(
-            argument="S",
-            expected="a matrix with a positive diagonal",
-            got=f"{found.diagonal().min():g} for variable {int(found.diagonal().argmin())}",
-            remedy="drop variables that are constant",
-        )
-    return np.asarray(0.5 * (found + found.T))
-
-
 def _start(init: Any, p: int) -> Array | None:
     if init is None:
         return None
-    found = np.asarray(init.toarray() if is_sparse(init) else init, dtype=np.float64)
+    found = as_numbers(init, "init")
     if found.shape != (p, p):
         raise InputError(argument="init", expected=f"a matrix of shape ({p}, {p})", got=f"shape {found.shape}")
+    check_finite(found, "init", remedy="leave it out")
     return np.asarray(0.5 * (found + found.T))
