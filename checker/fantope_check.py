@@ -135,9 +135,9 @@ def lower_bound(S, dual, X, d, exact):
     require(near, f"X is not in the Fantope: its trace is {float(T):.12g}, its norm {float(mu):.12g}")
     if dual.free:
         f, centre = (float(y) - dual.kappa * power(z, dual.q / (dual.q - 1)) for y, z in ((f, x), (centre, np.eye(r))))
-    s = min(1, 1 / (mu + e), d / (T + e * r))
+    s, own = min(1, 1 / (mu + e), d / (T + e * r)), abs(number(getattr(S, "given", S).diagonal[rows]))
     t = (d - s * T) / (r - s * T) if d > s * T else 0
-    terms = float(x.diagonal() @ np.maximum(abs(A.diagonal()), 0 * T if dual.more else w.diagonal()))  # f: differences
+    terms = float(x.diagonal() @ np.maximum(own, 0 * T if dual.more else w.diagonal()))  # whose difference f is
     return float((1 - t) * s * f + t * centre) - 16 * UNIT * float(abs(f) + t * abs(centre)), terms
 def leading(M, count, start):
     """Return about ``count`` leading eigenpairs of M, vectors as rows: a guess by which nothing is proved."""

@@ -17,16 +17,17 @@ class Rougher:
     """S − L by blocks; |L_ij| ≤ √(L_ii L_jj), so that with σ_i² = |S_ii| + L_ii its rounding is within error·σ_iσ_j."""
     def __init__(self, S, stored):
         D = None if "laplacian" in stored else np.diff(np.eye(S.size), n=int(stored["order"]), axis=0)
-        self.S, self.L, self.size = S, float(stored["rho"]) * (stored["laplacian"] if D is None else D.T @ D), S.size
+        self.given, self.size, rho = S, S.size, float(stored["rho"])
+        self.L = rho * (stored["laplacian"] if D is None else D.T @ D)
         size = self.L.diagonal()
         bounded = np.abs(self.L) <= np.sqrt(np.multiply.outer(size, size)) * (1 + 1e-9)
         if not bounded.all() or not np.array_equal(self.L, self.L.T):
             raise ValueError("the roughness is no positive semidefinite matrix")
         self.diagonal, self.error, self.sigma = S.diagonal - size, S.error + 4 * UNIT, np.sqrt(S.sigma**2 + size)
     def block(self, rows, cols):
-        block = self.S.block(rows, cols) - self.L[np.ix_(rows, cols)]
+        block = self.given.block(rows, cols) - self.L[np.ix_(rows, cols)]
         return np.where(rows[:, None] == cols, self.diagonal[rows][:, None], block)
-    def exact(self, rows): return self.S.exact(rows) - fractions(self.L[np.ix_(rows, rows)])
+    def exact(self, rows): return self.given.exact(rows) - fractions(self.L[np.ix_(rows, rows)])
 
 class Coupled:
     """One of the other Ω, and U from its parts.

@@ -122,6 +122,19 @@ def test_special_cases_are_the_l1_norm():
         assert max(sol.objective, plain.objective) <= min(sol.dual_bound, plain.dual_bound) + 1e-9
 
 
+def test_a_large_rho_is_solved_to_the_tolerance():
+    """Beside ρL every optimum is about zero; what counts is its size beside S."""
+    t, rng = np.linspace(0.0, 1.0, 60), np.random.default_rng(0)
+    bump = np.exp(-0.5 * ((t - 0.3) / 0.05) ** 2)
+    curves = np.outer(rng.standard_normal(60), bump) + 0.7 * rng.standard_normal((60, 60))
+    sol = fantope.solve(np.cov(curves, rowvar=False), 2, Smooth(0.05, 1e4))
+    assert sol.gap <= 1e-4 and sol.status is fantope.Status.SOLVED
+
+
+def test_groups_by_name_are_lists_of_variables():
+    assert Group(0.1, {"a": [0, 2], "b": [1]}) == Group(0.1, [[0, 2], [1]]) == Group(0.1, ["a", "b", "a"])
+
+
 def test_whole_groups_come_and_go():
     sim = fantope.simulate(200, 40, sizes=(10, 5))
     sol = fantope.solve(np.cov(sim.Z, rowvar=False), 2, Group(0.3, np.arange(40) // 5))
@@ -171,6 +184,11 @@ def test_solvers():
         (lambda: Group(0.1, []), "groups must be a label for each variable, or lists of variables, got"),
         (lambda: Group(0.1, "abc"), "groups must be a label for each variable, or lists of variables, got 'abc'"),
         (lambda: Group(0.1, ["a", ["b"]]), "got a mixture; use one of both"),
+        (
+            lambda: Group(0.1, np.array([1.0, np.nan])),
+            "groups must have a label for each variable, got nan for variable 1",
+        ),
+        (lambda: Group(0.1, ["a", None, "b"]), "got None for variable 1; give it a group of its own"),
         (lambda: Group(0.1, [0, 1], l1_share=1.5), "l1_share must be from 0 to 1, got 1.5"),
         (lambda: Group(-0.1, [0, 1]), "alpha must be a finite number, 0 or larger"),
         (lambda: Smooth(0.1, -1.0), "rho must be a finite number, 0 or larger"),
@@ -180,6 +198,12 @@ def test_solvers():
         (lambda: Smooth(0.1, 1.0, laplacian=np.triu(RING)), "laplacian must be symmetric, got"),
         (lambda: Smooth(0.1, 1.0, laplacian=-RING), "laplacian must be positive semidefinite, .* got an eigenvalue"),
         (lambda: Smooth(0.1, 1.0, laplacian=np.full((2, 2), np.nan)), "laplacian must be finite, got nan"),
+        (lambda: Smooth(0.1, 1.0, laplacian=np.zeros((0, 0))), r"laplacian must be a square \(p, p\) array, got shape"),
+        (lambda: Smooth(0.1, 1.0, laplacian=1j * RING), r"laplacian must be a numeric \(p, p\) array, got ndarray"),
+        (
+            lambda: fantope.solve(S, 1, Smooth(0.1, 1e200)),
+            "rho must be such that rho·L is at most 1e\\+140, got 1e\\+200",
+        ),
         (lambda: Smooth(0.1, 1.0, laplacian="ring"), r"laplacian must be a numeric \(p, p\) array, got str"),
         (lambda: Trend(0.1, order=0), "order must be a whole number, 1 or larger"),
         (lambda: Trend(0.1, order=1.5), "order must be a whole number, 1 or larger"),

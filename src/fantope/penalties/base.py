@@ -70,6 +70,10 @@ class Penalty(ABC):
         """Return the entries of X, over the rows given, at which the value is infinite, by default none."""
         return False
 
+    def sizes(self, diagonal: Array, rows: IntArray) -> Array:
+        """Return how large the terms of ⟨S, X⟩ − Ω(X) are per unit of X_ii, for rows in which S has ``diagonal``."""
+        return np.abs(diagonal)
+
     def together(self, used: AnyArray) -> AnyArray:
         """Return which variables X uses if it uses at least these, by default the same: some come only together."""
         return used
@@ -107,6 +111,10 @@ class Entrywise(Penalty):
     @abstractmethod
     def diagonal(self, rows: IntArray) -> Array:
         """Return w_ii for the variables given."""
+
+    def sizes(self, diagonal: Array, rows: IntArray) -> Array:
+        """Return max(|S_ii|, w_ii)."""
+        return np.maximum(np.abs(diagonal), self.diagonal(rows))
 
     def value(self, X: Array) -> float:
         """Return Σ w_ij|X_ij|; 0·∞ is 0."""

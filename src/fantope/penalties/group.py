@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +11,7 @@ from fantope.checks import check_nonnegative
 from fantope.penalties.structured import Parts, Structured
 from fantope.typing import AnyArray, Array, IntArray
 
+ABSENT = {"None", "nan", "<NA>", "NaT"}  # what NumPy and pandas have in place of a label
 BISECTIONS = 60  # of an interval for alpha: to the last bit or so
 
 
@@ -23,9 +24,9 @@ class Group(Structured):
     ----------
     alpha : float
         0 or larger.
-    groups : sequence
+    groups : sequence or mapping
         A label for each variable, as ``["energy", "health", "energy", …]``; or for each group its variables, as
-        ``[[0, 2], [1, 3]]``, each variable in exactly one.
+        ``[[0, 2], [1, 3]]`` or ``{"energy": [0, 2], "health": [1, 3]}``, each variable in exactly one.
     l1_share : float, default 0
         Above 0 and up to 1 the sparse group: Ω(X) = alpha·(l1_share·‖X‖₁ + (1 − l1_share)·Σ_gh √(|g||h|)·‖X_gh‖_F).
 
@@ -130,11 +131,18 @@ class Group(Structured):
 
 def _codes(groups: Any) -> IntArray:
     """Return the number of the group of each variable, numbered by their first variables."""
+    groups = groups.values() if isinstance(groups, Mapping) else groups
     given = list(groups) if isinstance(groups, Iterable) and not isinstance(groups, str) else []
     if not given:
         raise ValueError(f"groups must be a label for each variable, or lists of variables, got {groups!r}.")
     if all(isinstance(group, Iterable) and not isinstance(group, str) for group in given):
         given = _from_lists(given)
+    missing = [k for k, label in enumerate(given) if not isinstance(label, str) and str(label) in ABSENT]
+    if missing:
+        raise ValueError(
+            f"groups must have a label for each variable, got {given[missing[0]]} for variable {missing[0]}; give it a "
+            "group of its own."
+        )
     number: dict[Any, int] = {}
     try:
         return np.array([number.setdefault(label, len(number)) for label in given], dtype=np.intp)

@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
-from fantope.checks import check_finite, check_nonnegative, is_sparse
+from fantope.checks import LARGEST, check_finite, check_nonnegative, is_sparse
+from fantope.errors import InputError
 from fantope.penalties.base import Penalty
 from fantope.penalties.l1 import L1
 from fantope.penalties.structured import check_all, check_order, differences
 from fantope.typing import Array, IntArray
 
 SYMMETRY = 1e-8  # largest |L − Lᵀ|, and largest negative eigenvalue, relative to the largest entry: rounding
+
+
+@dataclass(frozen=True)
+class Localised(L1):
+    """The ℓ₁ norm that is left of a Smooth when S − rho·L takes the place of S.
+
+    Where X is smooth, rho·L is large on the diagonal and small in ⟨L, X⟩: sizes are those of S itself.
+    """
+
+    linear: Array = field(repr=False, compare=False)  # the diagonal of rho·L
+
+    def restrict(self, rows: IntArray) -> Self:
+        """Return the same for the variables given."""
+        return self._with(linear=self.linear[rows])
+
+    def sizes(self, diagonal: Array, rows: IntArray) -> Array:
+        """Return max(|S_ii|, alpha) for the S before rho·L was subtracted."""
+        return super().sizes(diagonal + self.linear[rows], rows)
 
 
 class Smooth(Penalty):
@@ -66,10 +86,9 @@ class Smooth(Penalty):
 
     __hash__ = None  # type: ignore[assignment]
 
-    @property
-    def entrywise(self) -> L1:
-        """What is left beside the linear part."""
-        return L1(self.alpha)
+    def entrywise(self, size: int) -> Localised:
+        """Return what is left beside the linear part."""
+        return Localised(self.alpha, self.rho * self.roughness(size).diagonal())
 
     def roughness(self, size: int) -> Array:
         """Return L for ``size`` variables."""
@@ -91,6 +110,9 @@ class Smooth(Penalty):
             check_order(self.order, size)
         elif len(self._L) != size:
             raise ValueError(f"laplacian must have shape ({size}, {size}), as S has, got {self._L.shape}.")
+        if self.rho * float(self.roughness(size).diagonal().max()) > LARGEST:
+            got = f"{self.rho:.3g}, whose square overflows"
+            raise InputError(argument="rho", expected=f"such that rho·L is at most {LARGEST:g}", got=got)
 
     def norm(self, size: int) -> float:
         """Return a Lipschitz constant of Ω."""
@@ -102,28 +124,31 @@ class Smooth(Penalty):
 
     def prox(self, A: Array, step: float) -> Array:
         """Return A − step·rho·L, soft-thresholded."""
-        return self.entrywise.prox(A - step * self.rho * self.roughness(len(A)), step)
+        return L1(self.alpha).prox(A - step * self.rho * self.roughness(len(A)), step)
 
     def clip(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> Array:
         """Move all of ``U`` into the dual set, rho·L plus a box, in place."""
         linear = self.rho * self.roughness(len(U))
         U -= linear
-        self.entrywise.clip(U)
+        L1(self.alpha).clip(U)
         U += linear
         return U
 
     def excess(self, U: Array, rows: IntArray | None = None, cols: IntArray | None = None) -> float:
         """Return the largest |U_ij − rho·L_ij| − alpha."""
-        return self.entrywise.excess(U - self.rho * self.roughness(len(U)))
+        return L1(self.alpha).excess(U - self.rho * self.roughness(len(U)))
 
 
 def _checked(laplacian: Any) -> Array:
     """Return L, exactly symmetric."""
     try:
-        L = np.array(laplacian.toarray() if is_sparse(laplacian) else laplacian, dtype=np.float64, order="C")
+        given = np.asarray(laplacian.toarray() if is_sparse(laplacian) else laplacian)
+        if np.iscomplexobj(given):
+            raise TypeError
+        L = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise ValueError(f"laplacian must be a numeric (p, p) array, got {type(laplacian).__name__}.") from None
-    if L.ndim != 2 or L.shape[0] != L.shape[1]:
+    if L.ndim != 2 or L.shape[0] != L.shape[1] or not len(L):
         raise ValueError(f"laplacian must be a square (p, p) array, got shape {L.shape}.")
     check_finite(L, "laplacian", remedy="give numbers")
     rounding = SYMMETRY * float(np.abs(L).max())

@@ -95,8 +95,7 @@ def size_of_terms(S: Covariance, X: scipy.sparse.csr_array, penalty: Entrywise |
     """Return Σ X_ii·max(|S_ii|, w_ii); a penalty that couples entries has no w."""
     leverage = X.diagonal()
     rows = np.flatnonzero(leverage)
-    weights = penalty.diagonal(rows) if isinstance(penalty, Entrywise) else 0.0
-    return float(leverage[rows] @ np.maximum(np.abs(S.diagonal()[rows]), weights))
+    return float(leverage[rows] @ penalty.sizes(S.diagonal()[rows], rows))
 
 
 def compare_brackets(found: Certificate, reported: Certificate, scale: float) -> str:

@@ -97,9 +97,8 @@ def pose(S: Covariance, penalty: Penalty) -> Posed:
     every = np.arange(S.size)
     whole = penalty.restrict(every)
     if isinstance(whole, Smooth):
-        return Posed(
-            whole, DenseCovariance(S.block(every, every) - whole.rho * whole.roughness(S.size)), whole.entrywise
-        )
+        rougher = DenseCovariance(S.block(every, every) - whole.rho * whole.roughness(S.size))
+        return Posed(whole, rougher, whole.entrywise(S.size))
     if not isinstance(whole, Structured):
         raise ValueError(f"alpha must be a number or one of fantope.penalties, got {type(penalty).__name__}.")
     return Posed(whole, S if isinstance(S, DenseCovariance) else DenseCovariance(S.block(every, every)), whole)

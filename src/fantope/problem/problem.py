@@ -118,9 +118,7 @@ class Problem:
 
     def size_of_terms(self, X: Factors) -> float:
         """Return Σ X_ii·max(|S_ii|, w_ii): the size of the terms whose difference the objective of X is."""
-        weights = self.penalty.diagonal(X.rows) if isinstance(self.penalty, Entrywise) else 0.0
-        size = np.maximum(np.abs(self.diagonal()[X.rows]), weights)
-        return float(X.weights @ (X.vectors**2 @ size))
+        return float(X.weights @ (X.vectors**2 @ self.penalty.sizes(self.diagonal()[X.rows], X.rows)))
 
     def subgradient(self, X: Array) -> Array:
         """Return a subgradient of Ω at X, zero on forbidden entries and between components."""
