@@ -1,6 +1,7 @@
 """How often the alarm of a stream is false, and how late it is after a change: a table on standard output.
 
 python -m benchmarks.alarm            # the paper's model: stationary, and with a change
+python -m benchmarks.alarm tails      # stationary data of other kinds: how often it is false
 python -m benchmarks.alarm streams    # S&P 500 and gas sensors: when it rings
 """
 
@@ -54,6 +55,56 @@ def model(draws: int) -> None:
                 print(f"| {p} | {window} | {threshold} | {alone:.1%} | {both:.1%} | {hits} | {late} |", flush=True)
 
 
+def tails(draws: int, p: int = 40, window: int = 200, threshold: float = 0.2) -> None:
+    """Count alarms on data that do not change: noise, heavy tails, samples that depend on each other, counts."""
+    print(f"{draws} draws of 1,200 samples; p = {p}, d = 2, window {window}, threshold {threshold}\n")
+    print("| data | false, Online-T | false, tracker |\n|---|---:|---:|")
+    for name, make in STATIONARY.items():
+        found: dict[str, list[Any]] = {"online-t": [], "tracker": []}
+        for seed in range(draws):
+            Z = make(np.random.default_rng(seed), 1200, p)
+            alpha = 0.5 * math.sqrt(math.log(p) / window) * float(Z.var())
+            found["online-t"].append(watched(Z, window, alpha, 2))
+            found["tracker"].append(watched(Z, window, alpha, 2, Tracker(p, 2, alpha, tol=1e-2)))
+        rung = [np.concatenate(each)[:, 1:].min(axis=1) > threshold for each in found.values()]
+        print(f"| {name} | " + " | ".join(f"{each.sum()} of {len(each)}" for each in rung) + " |", flush=True)
+
+
+def _two_groups(rng: np.random.Generator, n: int, p: int) -> Any:
+    Z, factors = rng.standard_normal((n, p)), rng.standard_normal((n, 2))
+    Z[:, :8] += factors[:, :1]
+    Z[:, 8:14] += factors[:, 1:]
+    return Z
+
+
+def _slow(rng: np.random.Generator, n: int, p: int) -> Any:
+    Z = _two_groups(rng, n, p)
+    for t in range(1, n):
+        Z[t] = 0.95 * Z[t - 1] + math.sqrt(1.0 - 0.95**2) * Z[t]
+    return Z
+
+
+STATIONARY: dict[str, Any] = {
+    "two groups": _two_groups,
+    "the same, variables of sizes 0.01 to 100": lambda rng, n, p: _two_groups(rng, n, p) * np.geomspace(0.01, 100, p),
+    "the same, autoregressive, 0.95": _slow,
+    "noise": lambda rng, n, p: rng.standard_normal((n, p)),
+    "counts": lambda rng, n, p: rng.poisson(0.3 * np.exp(0.5 * rng.standard_normal((n, 1))), (n, p)).astype(float),
+    "noise, t with 3 degrees": lambda rng, n, p: rng.standard_t(3, (n, p)),
+    "two groups, samples t with 3 degrees": lambda rng, n, p: (
+        _two_groups(rng, n, p) * np.sqrt(3 / rng.chisquare(3, (n, 1)))
+    ),
+    "the same, clipped at 3 deviations": lambda rng, n, p: _clipped(
+        _two_groups(rng, n, p) * np.sqrt(3 / rng.chisquare(3, (n, 1)))
+    ),
+}
+
+
+def _clipped(Z: Any) -> Any:
+    edge = 3.0 * Z.std(axis=0)
+    return np.clip(Z, -edge, edge)
+
+
 def _half(p: int) -> Any:
     """Return the order in which the variables of the first group are replaced by others, and the second stays."""
     order = np.arange(p)
@@ -100,10 +151,13 @@ def streams(threshold: float = 0.2) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["model", "streams"], nargs="?", default="model")
+    parser.add_argument("what", choices=["model", "tails", "streams"], nargs="?", default="model")
     parser.add_argument("--draws", type=int, default=20)
     arguments = parser.parse_args()
-    model(arguments.draws) if arguments.what == "model" else streams()
+    if arguments.what == "streams":
+        streams()
+    else:
+        {"model": model, "tails": tails}[arguments.what](arguments.draws)
 
 
 if __name__ == "__main__":

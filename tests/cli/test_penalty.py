@@ -17,6 +17,7 @@ from fantope.penalties import Group, NonNegative, Smooth, Trend
 P = 20
 FRAME = pd.DataFrame(fantope.simulate(60, P, sizes=(6, 4)).Z, columns=[f"g{j}" for j in range(P)])
 LABELS = [f"sector {j // 4}" for j in range(P)]
+CHAIN = np.diag([1.0] + [2.0] * (P - 2) + [1.0]) - np.eye(P, k=1) - np.eye(P, k=-1)
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,10 @@ def folder(tmp_path_factory):
     (folder / "groups.csv").write_text("\n".join(["variable,group", *lines[::-1]]))
     (folder / "labels.txt").write_text("\n".join(LABELS))
     (folder / "short.txt").write_text("a\nb\n")
+    graph = pd.DataFrame(CHAIN, index=FRAME.columns, columns=FRAME.columns).iloc[::-1, ::-1]
+    graph.to_csv(folder / "chain.csv", index=False)
+    graph.iloc[:3, :3].to_csv(folder / "part.csv", index=False)
+    (-graph).to_csv(folder / "minus.csv", index=False)
     (folder / "wrong.csv").write_text("g0,a\ng1,b\n")
     return folder
 
@@ -43,6 +48,7 @@ def command(name, folder, penalty, out, *options):
         ("non-negative", NonNegative(0.1)),
         ("smooth:0.5", Smooth(0.1, 0.5)),
         ("smooth:0.5:1", Smooth(0.1, 0.5, order=1)),
+        ("smooth:0.5:FOLDER/chain.csv", Smooth(0.1, 0.5, laplacian=CHAIN)),
         ("trend", Trend(0.1)),
         ("trend:2:0.5", Trend(0.1, order=2, l1=0.5)),
         ("group:FOLDER/groups.csv", Group(0.1, LABELS)),
@@ -89,6 +95,10 @@ def test_a_changed_part_is_found(folder, tmp_path, capsys):
         ("smooth", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
         ("smooth:rough", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
         ("smooth:-1", (), "rho must be a finite number, 0 or larger"),
+        ("smooth:1:0", (), "order must be a whole number, 1 or larger"),
+        ("smooth:1:FOLDER/none.csv", (), "none.csv"),
+        ("smooth:1:FOLDER/part.csv", (), "part.csv: has no column for 17 of the variables"),
+        ("smooth:1:FOLDER/minus.csv", (), "minus.csv: laplacian must be positive semidefinite"),
         ("trend:0", (), "order must be a whole number, 1 or larger"),
         ("trend:1:2:3", (), "must be l1, mcp, scad, non-negative, smooth:RHO"),
         ("group:FOLDER/none.csv", (), "none.csv"),

@@ -101,7 +101,7 @@ def test_bad_names(folder, tmp_path, capsys):
     table.rename(index={"g7": "h7"}, columns={"g7": "h7"}).to_csv(tmp_path / "other.csv")
     table.rename(index={"g7": "h7"}).to_csv(tmp_path / "apart.csv")
     for name, sentence in (
-        ("other.csv", "has no weights for 1 of the variables: 'g7'; add them."),
+        ("other.csv", "has no column for 1 of the variables: 'g7'; add them."),
         ("apart.csv", "names its rows and columns differently"),
         ("absent.csv", "there is no such file"),
     ):

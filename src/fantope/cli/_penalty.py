@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from fantope.errors import FileError
+
 if TYPE_CHECKING:
     from fantope.io import Dataset
     from fantope.penalties import Concave, Penalty
 
 WEIGHTS = "Variables × variables: a factor of the penalty for each entry of X; inf forbids it, 0 frees it."
-FORMS = "l1, mcp, scad, non-negative, smooth:RHO[:ORDER], trend[:ORDER[:L1]] or group:FILE[:L1_SHARE]"
-PENALTY = f"In place of the ℓ₁ norm: {FORMS}. mcp, scad: folded concave. FILE has the group of each variable."
+FORMS = "l1, mcp, scad, non-negative, smooth:RHO[:ORDER|:LAPLACIAN], trend[:ORDER[:L1]] or group:FILE[:L1_SHARE]"
+PENALTY = (
+    f"In place of the ℓ₁ norm: {FORMS}. mcp, scad: folded concave. LAPLACIAN: a file, variables × variables. "
+    "FILE has the group of each variable."
+)
 
 
 def penalty_options(function: Any) -> Any:
@@ -47,12 +52,17 @@ def _parse(text: str, table: Dataset) -> Penalty | Concave:
         alone: dict[str, Any] = {"l1": L1, "mcp": MCP, "scad": SCAD, "non-negative": NonNegative}
         if kind in alone and not given:
             return alone[kind](0.0)  # type: ignore[no-any-return]
-        if kind == "smooth" and 1 <= len(given) <= 2:
-            return Smooth(0.0, float(given[0]), *map(int, given[1:]))
+        if kind == "smooth" and given:
+            rho, _, other = rest.partition(":")
+            if not other or other.lstrip("-").isdigit():
+                return Smooth(0.0, float(rho), *map(int, given[1:]))
+            from fantope.io.weights import read_laplacian
+
+            return read_laplacian(Path(other), 0.0, float(rho), table)
         if kind == "trend" and len(given) <= 2:
             return Trend(0.0, int(given[0]) if given else 1, float(given[1]) if len(given) > 1 else 0.0)
     except ValueError as error:
-        if "must" in str(error) or kind == "group":
+        if "must" in str(error) or isinstance(error, FileError):
             raise
     raise click.BadParameter(f"must be {FORMS}, got {text!r}.", param_hint="--penalty")
 

@@ -42,7 +42,8 @@ class Live:
         self.began = self.looked = time.monotonic()
         self.history: deque[dict[str, Any]] = deque(maxlen=HISTORY)
         self.state: dict[str, Any] = {
-            "source": title, "algorithm": algorithm, "samples": 0, "bad_rows": 0, "alarms": 0, "rate": 0.0,
+            "source": "standard input" if title == "-" else title,
+            "algorithm": algorithm, "samples": 0, "bad_rows": 0, "alarms": 0, "rate": 0.0,
             "variables": 0, "explained_share": None, "average_regret": None, "missed_at_least": None,
             "missed_at_most": None, "seconds": 0.0, "components": [], "checks": [], "history": [],
         }  # fmt: skip

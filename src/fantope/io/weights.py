@@ -1,4 +1,4 @@
-"""Files about the variables of some data: a weight for each pair, or the group of each."""
+"""Files about the variables of some data: a number for each pair, or the group of each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,38 @@ from typing import Any
 
 import numpy as np
 
-from fantope.checks import is_sparse
+from fantope.checks import check_nonnegative, is_sparse
 from fantope.errors import FileError, listed
 from fantope.io.dataset import Dataset, Reading, loaded
 from fantope.io.readers import read_content
-from fantope.penalties import WeightedL1
+from fantope.penalties import Smooth, WeightedL1
 from fantope.typing import Array
 
 
 def read_weights(path: Path, alpha: float, data: Dataset) -> WeightedL1:
-    """Return the penalty whose weights a file, of any format that data may have, holds.
+    """Return the penalty whose weights a file holds; a FileError says what cannot be used."""
+    matrix = _read_pairs(path, data, "weights")
+    try:
+        return WeightedL1(alpha, matrix)
+    except ValueError as error:
+        raise FileError(path, str(error).rstrip(".")) from None
+
+
+def read_laplacian(path: Path, alpha: float, rho: float, data: Dataset) -> Smooth:
+    """Return the penalty whose roughness is rho times the matrix in a file; a FileError says what cannot be used."""
+    matrix = _read_pairs(path, data, "a Laplacian")
+    rho = check_nonnegative("rho", rho)
+    try:
+        return Smooth(alpha, rho, laplacian=matrix)
+    except ValueError as error:
+        raise FileError(path, str(error).rstrip(".")) from None
+
+
+def _read_pairs(path: Path, data: Dataset, what: str) -> Array:
+    """Return the p × p matrix in a file of any format that data may have.
 
     A table with names is brought into the order of the data's variables, and may hold more of them; one without names
-    must have them in that order. A FileError says what cannot be used.
+    must have them in that order.
     """
     content = read_content(path, Reading())
     values: Any = loaded(content.values)
@@ -34,13 +53,10 @@ def read_weights(path: Path, alpha: float, data: Dataset) -> WeightedL1:
     if matrix.shape != (p, p):
         raise FileError(
             path,
-            f"holds weights of shape {matrix.shape}, but the data have {p} variables",
+            f"holds {what} of shape {matrix.shape}, but the data have {p} variables",
             remedy=f"give a {p} × {p} matrix, or name its columns",
         )
-    try:
-        return WeightedL1(alpha, matrix)
-    except ValueError as error:
-        raise FileError(path, str(error).rstrip(".")) from None
+    return matrix
 
 
 def _in_order(path: Path, matrix: Array, names: list[str], wanted: list[str]) -> Array:
@@ -48,7 +64,7 @@ def _in_order(path: Path, matrix: Array, names: list[str], wanted: list[str]) ->
     missing = [name for name in wanted if name not in place]
     if missing:
         raise FileError(
-            path, f"has no weights for {len(missing)} of the variables: {listed(missing)}", remedy="add them"
+            path, f"has no column for {len(missing)} of the variables: {listed(missing)}", remedy="add them"
         )
     order = [place[name] for name in wanted]
     return matrix[np.ix_(order, order)]
