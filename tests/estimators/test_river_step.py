@@ -28,6 +28,17 @@ def test_mappings_in_and_out_without_river():
     assert pca.transform_one(x)[names[0]] == pca.transform([x])[0, 0]
 
 
+def test_features_that_are_numbered():
+    """river's ``stream.iter_array`` yields mappings from 0, 1, … to values."""
+    Z = simulate(30, 6, sizes=(3, 2)).Z
+    pca = OnlineSparsePCA(2, alpha=0.1)
+    for z in Z:
+        pca.learn_one(dict(enumerate(z.tolist())))
+    same = OnlineSparsePCA(2, alpha=0.1).partial_fit(Z)
+    np.testing.assert_array_equal(pca.components_, same.components_)
+    assert pca.transform_one(dict(enumerate(Z[0])))["onlinesparsepca0"] == same.transform(Z[:1])[0, 0]
+
+
 @pytest.mark.slow
 def test_fantope_works_where_river_is_not_installed():
     code = (

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import fantope
-from fantope import OnlineSparsePCA, simulate
+from fantope import OnlineSparsePCA, OnlineSparsePrecision, simulate
 from fantope.online import FollowTheLeader, OnlineT, RegretTracker, Stream, Tracker
 
 Z = simulate(240, 40).Z + 3.0
@@ -72,6 +72,8 @@ def test_merging_what_does_not_belong_together():
     for other, what in [
         (fitted(Z[:20], forgetting=0.9), "forgetting is 1.0 here and 0.9 there"),
         (fitted(Z[:20, :30]), "n_features is 40 here and 30 there"),
+        (OnlineSparsePrecision(alpha=0.1).partial_fit(Z[:20]), "another OnlineSparsePCA, got OnlineSparsePrecision"),
+        (3, "other must be another OnlineSparsePCA, got int"),
         (OnlineSparsePCA(2, alpha=0.1).partial_fit([dict(zip(map(str, range(40)), Z[0], strict=True))]), "other names"),
     ]:
         with pytest.raises(ValueError, match=what):

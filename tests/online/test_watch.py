@@ -95,11 +95,19 @@ def test_nothing_worth_its_penalty_is_no_alarm():
 
 @pytest.mark.parametrize(
     ("options", "text"),
-    [({"threshold": 1.0}, "above 0 and below 1"), ({"window": 3}, "4 samples"), ({"every": 0}, "1 sample")],
+    [
+        ({"threshold": 1.0}, "threshold must be a share above 0 and below 1, got 1.0"),
+        ({"threshold": float("nan")}, "above 0 and below 1, got nan"),
+        ({"threshold": "much"}, "above 0 and below 1, got 'much'"),
+        ({"window": 3}, "window must be a whole number, 4 samples or more, got 3"),
+        ({"window": 50.5}, "window must be a whole number, 4 samples or more, got 50.5"),
+        ({"every": 0}, "every must be a whole number, 1 sample or more, got 0"),
+        ({"callback": 3}, "callback must be a function of a Check, got 3"),
+    ],
 )
-def test_impossible_watches(options, text):
+def test_impossible_watches_are_refused_at_once(options, text):
     with pytest.raises(ValueError, match=text):
-        OnlineSparsePCA(2).watch(**options).partial_fit(np.eye(5))
+        OnlineSparsePCA(2).watch(**options)
 
 
 def test_many_variables_need_no_dense_covariance(monkeypatch):

@@ -14,6 +14,7 @@ from fantope.checks import check_finite, is_sparse
 from fantope.errors import listed
 from fantope.online import Check, RegretTracker, Stream, Watch
 from fantope.online.base import Learner
+from fantope.online.watch import check_watch
 from fantope.typing import AnyArray, Array
 
 
@@ -177,6 +178,8 @@ class OnlineEstimator:
         >>> print(next(check for check in pca.checks_ if check.alarm).sample)
         950
         """
+        if threshold is not None:
+            check_watch(threshold, window, every, callback)
         self._watching = {"threshold": threshold, "window": window, "every": every, "callback": callback}
         if not hasattr(self, "_stream"):
             return self
@@ -227,6 +230,8 @@ class OnlineEstimator:
         400
         """
         check_is_fitted(self)
+        if type(other) is not type(self):
+            raise ValueError(f"other must be another {type(self).__name__}, got {type(other).__name__}.")
         check_is_fitted(other)
         mine, its = ({"n_features": each.n_features_in_, **each.get_params()} for each in (self, other))  # type: ignore[attr-defined]
         differing = [
@@ -246,9 +251,10 @@ def _rows_of_mappings(samples: Sequence[Mapping[str, float]], known: AnyArray | 
     names = np.array([str(name) for name in samples[0]], dtype=object) if known is None else known
     rows = np.empty((len(samples), len(names)))
     expected = set(names)
-    for k, sample in enumerate(samples):
+    for k, given in enumerate(samples):
+        sample = {str(name): value for name, value in given.items()}  # river counts columns without names: 0, 1, …
         missing = [name for name in names if name not in sample]
-        new = [str(name) for name in sample if name not in expected]
+        new = [name for name in sample if name not in expected]
         if missing or new:
             raise ValueError(_difference(missing, new))
         for j, name in enumerate(names):

@@ -13,12 +13,16 @@ do not change X̂, learnt from far more samples, is the better one there.
 
 from __future__ import annotations
 
+import numbers
 from collections import deque
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
+from typing import Any
 
 import numpy as np
 
+from fantope.checks import check_whole
+from fantope.errors import require
 from fantope.online.base import Learner, State, Window
 from fantope.online.saved import saved_array, saved_count
 from fantope.operators import Covariance, DenseCovariance, covariance
@@ -90,12 +94,7 @@ class Watch:
         center: bool = True,
         callback: Callable[[Check], object] | None = None,
     ) -> None:
-        if not 0.0 < threshold < 1.0:
-            raise ValueError(f"threshold must be a share above 0 and below 1, got {threshold}.")
-        if window < 4:
-            raise ValueError(f"window must be 4 samples or more, got {window}.")
-        if every is not None and every < 1:
-            raise ValueError(f"every must be 1 sample or more, got {every}.")
+        check_watch(threshold, window, every, callback)
         self.alpha, self.threshold, self.size = float(alpha), float(threshold), window
         self.every = window // 4 if every is None else every
         self.center, self.callback = center, callback
@@ -159,6 +158,16 @@ class Watch:
         self.window.count, self.n_alarms = saved_count(state, "count"), saved_count(state, "n_alarms")
         checks = saved_array(state, "checks", (None, 5))
         self.checks = deque((Check(int(n), a, b, h, bool(raised)) for n, a, b, h, raised in checks.tolist()), RECORDS)
+
+
+def check_watch(threshold: Any, window: Any, every: Any, callback: Any) -> None:
+    """Raise InputError unless a Watch can be made with these."""
+    share = isinstance(threshold, numbers.Real) and 0.0 < float(threshold) < 1.0
+    require(share, "threshold", "be a share above 0 and below 1", repr(threshold))
+    check_whole("window", window, 4, expected="a whole number, 4 samples or more")
+    if every is not None:
+        check_whole("every", every, 1, expected="a whole number, 1 sample or more")
+    require(callback is None or callable(callback), "callback", "be a function of a Check", repr(callback))
 
 
 def _value(rows: Array, X: Factors, alpha: float) -> float:
