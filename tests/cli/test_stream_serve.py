@@ -66,6 +66,10 @@ def test_state_and_metrics(live):
     assert kinds.count("counter") == 3 and len(kinds) == len(values) == 9
 
 
+def test_standard_input_has_a_name():
+    assert Live("-", "online-t").state["source"] == "standard input"
+
+
 def test_a_port_in_use_is_one_sentence(tmp_path, capsys):
     np.save(tmp_path / "a.npy", np.eye(5))
     with socket.socket() as taken:
