@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import fantope
 from fantope.cli import _stream_checkpoint, main
 from fantope.cli._row_table import Table
+from fantope.online import online_p, whole
 from fantope.online.persist import previous
 
 ROWS = np.random.default_rng(0).standard_normal((60, 6)).round(4)
@@ -213,3 +215,39 @@ def test_nan_is_not_a_number_of_seconds(tmp_path, source, capsys, monkeypatch, o
     said = " ".join(capsys.readouterr().err.split())
     assert f"{option} must be a number of seconds above 0, got nan" in said
     assert not (tmp_path / "ck").exists()
+
+
+# --- Ctrl-C in the middle of a sample ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("at", [1, 5])
+def test_ctrl_c_does_not_wait_for_a_long_step(tmp_path, source, monkeypatch, at):
+    options = ("--algorithm", "online-p", "-a", 0.3, "--max-samples", 8)
+    assert run(source, tmp_path / "whole", *options) in (0, 1)
+    original, calls = online_p.solve_warm, []
+
+    def signalled(*arguments):
+        calls.append(arguments)
+        if len(calls) == at:
+            signal.raise_signal(signal.SIGINT)
+        return original(*arguments)
+
+    monkeypatch.setattr(online_p, "solve_warm", signalled)
+    assert run(source, tmp_path / "cut", *options) == 130
+    assert len(calls) == at and samples(tmp_path / "cut") == at  # the first is its own mean: no solve
+    assert run(source, tmp_path / "cut", *options) in (0, 1)
+    one, cut = (fantope.load(tmp_path / name) for name in ("whole", "cut"))
+    assert cut.n_samples_seen_ == 8
+    np.testing.assert_array_equal(cut.components_, one.components_)
+    np.testing.assert_array_equal(cut.mean_, one.mean_)
+
+
+def test_wide_rows_are_learnt_a_few_at_a_time(tmp_path, monkeypatch):
+    np.save(tmp_path / "wide.npy", np.random.default_rng(0).standard_normal((12, 40)))
+    monkeypatch.setattr(whole, "ENTRIES", 5 * 40**2)
+    learnt, original = [], fantope.OnlineSparsePCA.learn
+    monkeypatch.setattr(
+        fantope.OnlineSparsePCA, "learn", lambda self, rows: (learnt.append(len(rows)), original(self, rows))[1]
+    )
+    assert run(tmp_path / "wide.npy", tmp_path / "ck") == 0
+    assert learnt == [5, 5, 2]

@@ -14,6 +14,7 @@ import fantope
 from fantope.errors import FileError
 from fantope.io import READERS, Content, Reading, checksum, operator, read
 from fantope.io.text import sniff
+from fantope.io.weights import read_groups
 
 RNG = np.random.default_rng(0)
 X = RNG.standard_normal((12, 5)) @ np.diag([3.0, 1.0, 1.0, 0.5, 2.0])
@@ -482,3 +483,10 @@ def test_ctrl_c_while_a_table_is_read(tmp_path, monkeypatch):
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr(f"fantope.io.text.{place}", interrupt)
             read(tmp_path / "a.csv")
+
+
+def test_files_of_groups_are_separated_by_the_rule_of_tables(tmp_path):
+    FRAME.to_csv(tmp_path / "data.csv")
+    group = {name: f"x, {name[0]}" for name in GENES}
+    (tmp_path / "groups.csv").write_text("gene;group\n" + "\n".join(f'"{name}";{group[name]}' for name in GENES))
+    assert read_groups(tmp_path / "groups.csv", read(tmp_path / "data.csv")) == list(group.values())

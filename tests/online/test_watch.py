@@ -1,5 +1,7 @@
 """An alarm with a proof."""
 
+import signal
+
 import numpy as np
 import pytest
 
@@ -86,6 +88,19 @@ def test_an_interrupted_block_is_seen_as_far_as_it_was_learnt(monkeypatch):
     assert stream.n_samples == stream.watch.window.count == 20
     stream.update_many(Z[20:45])
     assert [check.sample for check in stream.watch.checks] == [40, 45]
+
+
+def test_an_interrupted_check_is_made_before_the_next_sample(monkeypatch):
+    Z = changing()
+    reference, stream = (Stream(OnlineT(60, 2, 0.1), watch=Watch(60, 0.1, 0.3, 20)) for _ in range(2))
+    reference.update_many(Z[:60])
+    with monkeypatch.context() as during:
+        during.setattr(Watch, "check", lambda *_: signal.raise_signal(signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            stream.update_many(Z[:60])
+    assert stream.n_samples == 40 and not stream.watch.checks
+    stream.update_many(Z[40:60])
+    assert stream.watch.checks == reference.watch.checks and len(stream.watch.checks) == 5
 
 
 def test_nothing_worth_its_penalty_is_no_alarm():

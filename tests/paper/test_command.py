@@ -108,6 +108,7 @@ def test_an_interrupt_says_what_is_kept(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(setting, "run", run)
     assert main(["reproduce", "setting", "--quick", "-o", str(tmp_path / "out")]) == 130
     assert "the same command goes on" in capsys.readouterr().err
+    assert not (tmp_path / "out" / "reproduce.md").exists()  # figures would take seconds, and somebody waits
 
 
 def test_bad_input_is_exit_code_2(tmp_path, capsys):

@@ -1,4 +1,5 @@
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -100,3 +101,15 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path):
     assert (outcome.computed, len(outcome.runs)) == (2, 4)
     for file, (stamp, key) in before.items():
         assert file.stat().st_mtime_ns == stamp and json.loads(file.read_text())["key"] == key
+
+
+def test_ctrl_c_that_a_loader_turns_into_another_error_is_ctrl_c(tmp_path, monkeypatch):
+    def run(config, report):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise ImportError("failed to import") from None
+
+    monkeypatch.setattr(setting, "run", run)
+    with pytest.raises(KeyboardInterrupt):
+        run_all("setting", CONFIGS, tmp_path, silent)

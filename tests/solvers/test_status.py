@@ -1,6 +1,8 @@
 """Each way to end, forced once; the answer is certified whatever the way."""
 
 import dataclasses
+import signal
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -215,3 +217,17 @@ def test_other_errors_are_not_swallowed():
 
     with pytest.raises(RuntimeError, match="mine"):
         solve(callback=callback)
+
+
+def test_ctrl_c_that_a_loader_swallows_is_heeded_after_the_step():
+    class Swallowing(Admm):
+        def step(self, problem, state, budget):
+            if state.iteration == 3:
+                with suppress(KeyboardInterrupt):
+                    signal.raise_signal(signal.SIGINT)
+            return super().step(problem, state, budget)
+
+    sim = fantope.simulate(30, 20, sizes=(4, 3))
+    found = fantope.solve(sim.Z.T @ sim.Z / 30, 2, 0.2, solver=Swallowing(), tol=1e-8)
+    assert found.status.name == "INTERRUPTED" and found.n_iter == 4
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -16,6 +13,7 @@ import click
 from fantope import __version__, extensions
 from fantope.cli.console import BAD_INPUT, INTERRUPTED, complain, heard_or_not, sentence
 from fantope.errors import InputError, Spelling, Use, in_python
+from fantope.interrupts import noticed_interrupts
 
 CORE = ("completion", "demo", "fit", "path", "stream", "verify")
 FIRST = """\
@@ -89,7 +87,7 @@ def cli(context: click.Context) -> None:
 
 def run(argv: Sequence[str] | None) -> int:
     """Run the group on `argv` and turn every expected failure into one sentence and an exit code."""
-    with _noticed_interrupts() as came:
+    with noticed_interrupts() as came:
         try:
             code = cli.main(args=None if argv is None else list(argv), prog_name="fantope", standalone_mode=False)
             return int(code or 0)
@@ -116,23 +114,3 @@ def _failed(error: Exception) -> int:
     else:
         raise error
     return BAD_INPUT
-
-
-@contextmanager
-def _noticed_interrupts() -> Iterator[threading.Event]:
-    """Note Ctrl-C, which still raises ``KeyboardInterrupt``; a process that was started to ignore it goes on so."""
-    came = threading.Event()
-
-    def handler(number: int, frame: Any) -> None:
-        came.set()
-        raise KeyboardInterrupt
-
-    main = threading.current_thread() is threading.main_thread()  # signals go there only
-    watch = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if watch:
-        signal.signal(signal.SIGINT, handler)
-    try:
-        yield came
-    finally:
-        if watch:
-            signal.signal(signal.SIGINT, signal.default_int_handler)

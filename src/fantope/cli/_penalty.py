@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fantope.errors import FileError
-
 if TYPE_CHECKING:
     from fantope.io import Dataset
     from fantope.penalties import Concave, Penalty
@@ -42,29 +40,31 @@ def _parse(text: str, table: Dataset) -> Penalty | Concave:
     from fantope.penalties import L1, MCP, SCAD, Group, NonNegative, Smooth, Trend
 
     kind, _, rest = text.partition(":")
+    if kind == "group" and rest:
+        file, share = _share(rest)
+        from fantope.io.weights import read_groups
+
+        return Group(0.0, read_groups(Path(file), table), share)
+    kinds: dict[str, tuple[Any, tuple[type, ...]]] = {
+        "l1": (L1, ()), "mcp": (MCP, ()), "scad": (SCAD, ()), "non-negative": (NonNegative, ()),
+        "smooth": (Smooth, (float, int)), "trend": (Trend, (int, float)),
+    }  # fmt: skip
+    made, types = kinds.get(kind, (None, ()))
+    given = rest.split(":") if rest else []
+    laplacian = rest.partition(":")[2] if kind == "smooth" else ""  # a file, whose name may have colons
+    if laplacian and not laplacian.lstrip("-").isdigit():
+        given, types = given[:1], types[:1]
     try:
-        if kind == "group" and rest:
-            file, share = _share(rest)
-            from fantope.io.weights import read_groups
+        if made is None or len(given) > len(types) or (kind == "smooth" and not given):
+            raise ValueError
+        numbers = [convert(word) for convert, word in zip(types, given, strict=False)]
+    except ValueError:
+        raise click.BadParameter(f"must be {FORMS}, got {text!r}.", param_hint="--penalty") from None
+    if laplacian and len(types) == 1:
+        from fantope.io.weights import read_laplacian
 
-            return Group(0.0, read_groups(Path(file), table), share)
-        given = rest.split(":") if rest else []
-        alone: dict[str, Any] = {"l1": L1, "mcp": MCP, "scad": SCAD, "non-negative": NonNegative}
-        if kind in alone and not given:
-            return alone[kind](0.0)  # type: ignore[no-any-return]
-        if kind == "smooth" and given:
-            rho, _, other = rest.partition(":")
-            if not other or other.lstrip("-").isdigit():
-                return Smooth(0.0, float(rho), *map(int, given[1:]))
-            from fantope.io.weights import read_laplacian
-
-            return read_laplacian(Path(other), 0.0, float(rho), table)
-        if kind == "trend" and len(given) <= 2:
-            return Trend(0.0, int(given[0]) if given else 1, float(given[1]) if len(given) > 1 else 0.0)
-    except ValueError as error:
-        if "must" in str(error) or isinstance(error, FileError):
-            raise
-    raise click.BadParameter(f"must be {FORMS}, got {text!r}.", param_hint="--penalty")
+        return read_laplacian(Path(laplacian), 0.0, *numbers, table)
+    return made(0.0, *numbers)  # type: ignore[no-any-return]
 
 
 def _share(text: str) -> tuple[str, float]:

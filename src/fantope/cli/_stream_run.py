@@ -28,11 +28,25 @@ class BadRow(ValueError):
     """A row that cannot be used, under `--bad-rows stop`."""
 
 
+class Stop:
+    """Whether the run is to end; a signal that comes while a row is learnt raises KeyboardInterrupt."""
+
+    def __init__(self) -> None:
+        self.came, self.learning = False, False
+
+    def __call__(self, *_: object) -> None:
+        """Handle a signal."""
+        self.came = True
+        if self.learning:
+            self.learning = False
+            raise KeyboardInterrupt
+
+
 class Run:
     """One run of the command: where it is in the input, and when what is due."""
 
-    def __init__(self, options: Options, estimator: OnlineSparsePCA, talk: Talk, stopped: Callable[[], bool]) -> None:
-        self.options, self.estimator, self.talk, self.stopped = options, estimator, talk, stopped
+    def __init__(self, options: Options, estimator: OnlineSparsePCA, talk: Talk, stop: Stop) -> None:
+        self.options, self.estimator, self.talk, self.stop = options, estimator, talk, stop
         self.progress = Progress()
         self.columns: list[str] | None = None
         self.sound = True  # whether the checkpoint on disk is worth keeping as the one before
@@ -77,6 +91,8 @@ class Run:
                     complain(f"the stream is shown at {address}, its metrics at {address}metrics.")
             try:
                 self._work(opened)
+            except KeyboardInterrupt:  # the row that was being learnt is for the next run
+                pass
             except (BadRow, Unreadable):
                 self.save()
                 raise
@@ -88,7 +104,6 @@ class Run:
         if self._enough(0):  # reached before the restart: not one row more
             return
         block: list[list[float]] = []
-        limit = BLOCK if self.estimator.algorithm == "online-t" else 1
         after = self.progress.position
         try:
             for row in rows:
@@ -100,11 +115,11 @@ class Run:
                 else:
                     block.append(row.values)
                 after = row.after
-                if len(block) >= min(limit, self._until_due()) or waiting():
+                if len(block) >= min(self._at_once(len(block[0]) if block else 1), self._until_due()) or waiting():
                     self._use(block, after)
                     block = []
                     self._due()
-                if self.stopped() or self._enough(len(block)) or (self.alarmed and self.options.stop_on_alarm):
+                if self.stop.came or self._enough(len(block)) or (self.alarmed and self.options.stop_on_alarm):
                     break
         except Unreadable:
             self._use(block, after)
@@ -134,8 +149,21 @@ class Run:
             if not self.estimator.__sklearn_is_fitted__():
                 self._wide_enough(len(block[0]))
                 self.estimator.begin(len(block[0]), self.columns)
-            self.estimator.learn(np.array(block))
+            before = self.n_samples
+            try:
+                self.stop.learning = len(block) == 1  # of several it would not be known where the last one learnt ends
+                self.estimator.learn(np.array(block))
+                self.stop.learning = False
+            except KeyboardInterrupt:
+                if self.n_samples == before:
+                    raise
         self.progress.position = after
+
+    def _at_once(self, width: int) -> int:
+        """Return how many rows to learn in one call: Ctrl-C waits for all of them."""
+        from fantope.online.whole import rows_at_a_time
+
+        return min(BLOCK, rows_at_a_time(width)) if self.estimator.algorithm == "online-t" else 1
 
     def _wide_enough(self, width: int) -> None:
         d, source = getattr(self.estimator, "n_components", 1), self.options.source
@@ -238,7 +266,7 @@ class Run:
     def _give_up(self) -> bool:
         """Whether to stop waiting for rows; what is due by the clock is done meanwhile."""
         self._due()
-        return self.stopped() or time.monotonic() - self.last_row > self.options.idle
+        return self.stop.came or time.monotonic() - self.last_row > self.options.idle
 
     # --- what is due ---------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import click
 from fantope.cli._rows import Unreadable
 from fantope.cli._stream_options import stream_options, take_options
 from fantope.cli._stream_output import COMMAND, describe, write_result
-from fantope.cli._stream_run import BadRow, Run
+from fantope.cli._stream_run import BadRow, Run, Stop
 from fantope.cli.console import ALARM, BAD_INPUT, INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
 from fantope.io.folder import result_folder
 
@@ -37,8 +37,8 @@ def stream(context: click.Context, /, source: str, out: Path | None, quiet: bool
     options, estimator = take_options(context, source, values)
     if out is not None:
         _try_out(out)
-    with _stop_on_signal() as stopped:
-        run = Run(options, estimator, talk, stopped)
+    with _stop_on_signal() as stop:
+        run = Run(options, estimator, talk, stop)
         try:
             run.work()
         except BadRow as error:
@@ -47,7 +47,7 @@ def stream(context: click.Context, /, source: str, out: Path | None, quiet: bool
         except Unreadable as error:
             complain(f"{error}; {run.kept()}.")
             return BAD_INPUT
-    interrupted = stopped()
+    interrupted = stop.came
     if run.n_samples == 0 and not interrupted:
         bad = f" ({run.progress.bad_rows} bad rows, see {options.bad_log})" if run.progress.bad_rows else ""
         complain(f"{source}: there are no rows of numbers{bad}; at least one was expected, and nothing was written.")
@@ -81,15 +81,15 @@ def _try_out(out: Path) -> None:
 
 
 @contextmanager
-def _stop_on_signal() -> Iterator[Callable[[], bool]]:
-    """Yield a function that says whether an interrupt came: rows are never left half used."""
-    caught = threading.Event()
+def _stop_on_signal() -> Iterator[Stop]:
+    """Yield what says whether an interrupt came."""
+    stop = Stop()
     if threading.current_thread() is not threading.main_thread():
-        yield caught.is_set
+        yield stop
         return
-    before = {number: signal.signal(number, lambda *_: caught.set()) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield caught.is_set
+        yield stop
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

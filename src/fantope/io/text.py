@@ -103,13 +103,19 @@ def _separator(path: Path, lines: list[str]) -> str:
     tabs = ".tsv" in [suffix.lower() for suffix in path.suffixes[-2:]]
     if tabs and "\t" in lines[0]:
         return "\t"
-    counts = {mark: [line.count(mark) for line in lines] for mark in SEPARATORS}
-    best = max(SEPARATORS, key=lambda mark: (sum(map(bool, counts[mark])), len(set(counts[mark][1:])) == 1))
-    if not any(counts[best]):
+    best = separator_of(lines)
+    if best is None:
         raise FileError(path, "has a single column", remedy="separate columns by commas, semicolons or tabs")
     if tabs and best != "\t":
         raise FileError(path, f"is separated by {SEPARATORS[best]}, not by tabs", remedy="rename it to end in .csv")
     return best
+
+
+def separator_of(lines: list[str]) -> str | None:
+    """Return the mark that most lines have, and equally often; None if no line has any."""
+    counts = {mark: [line.count(mark) for line in lines] for mark in SEPARATORS}
+    best = max(SEPARATORS, key=lambda mark: (sum(map(bool, counts[mark])), len(set(counts[mark][1:])) == 1))
+    return best if any(counts[best]) else None
 
 
 def read_text(path: Path, reading: Reading) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from fantope.checks import check_nonnegative, is_sparse
 from fantope.errors import FileError, listed
 from fantope.io.dataset import Dataset, Reading, loaded
 from fantope.io.readers import read_content
+from fantope.io.text import separator_of
 from fantope.penalties import Smooth, WeightedL1
 from fantope.typing import Array
 
@@ -81,7 +83,7 @@ def read_groups(path: Path, data: Dataset) -> list[str]:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise FileError(path, f"cannot be read ({error})") from None
-    separator = next((mark for mark in "\t;," if any(mark in line for line in lines)), None)
+    separator = separator_of(lines)
     wanted = data.variables
     if separator is None:
         if len(lines) != len(wanted):
@@ -90,8 +92,8 @@ def read_groups(path: Path, data: Dataset) -> list[str]:
                 remedy="give a line for each, or lines of the variable's name, a comma and its group",
             )  # fmt: skip
         return lines
-    cells = [[cell.strip().strip('"') for cell in line.split(separator, 1)] for line in lines]
-    group = {cell[0]: cell[1] for cell in cells if len(cell) == 2}
+    cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=separator)]
+    group = {row[0]: row[1] for row in cells if len(row) >= 2}
     missing = [name for name in wanted if not group.get(name)]
     if missing:
         raise FileError(path, f"has no group for {len(missing)} of the variables: {listed(missing)}", remedy="add them")

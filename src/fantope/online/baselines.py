@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from fantope.interrupts import held_interrupts
 from fantope.online.base import IterateTerms, State, Window
 from fantope.online.saved import saved_array, saved_count, saved_number
-from fantope.online.whole import held_interrupts
 from fantope.problem.projection import Factors
 from fantope.typing import Array
 

@@ -18,13 +18,14 @@ import scipy.sparse
 
 from fantope.eigen import Eigenspace, one_blas_thread
 from fantope.errors import require
+from fantope.interrupts import held_interrupts
 from fantope.kernels import online_t as kernel
 from fantope.kernels.build import PARALLEL_FROM
 from fantope.online.accumulator import SparseSum
 from fantope.online.base import IterateTerms, SampleCount, State, Unit, Window, check_forgetting
 from fantope.online.regret import fantope_distance
 from fantope.online.saved import saved_array, saved_count, saved_number
-from fantope.online.whole import held_interrupts, rows_at_a_time
+from fantope.online.whole import rows_at_a_time
 from fantope.problem.projection import Factors, compress, project
 from fantope.typing import Array
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from fantope.interrupts import held_interrupts
 from fantope.online.base import Learner, SampleCount, State, Window
 from fantope.online.leader import Leader
 from fantope.online.merging import merge_learners
 from fantope.online.regret import RegretTracker
 from fantope.online.saved import saved_array, saved_number
 from fantope.online.watch import Watch
-from fantope.online.whole import held_interrupts
 from fantope.typing import Array
 
 
@@ -72,6 +72,7 @@ class Stream:
         Ctrl-C leaves the state between two samples; :attr:`n_samples` says which.
         """
         while self.watch is not None and len(X):
+            self.watch.settle(self.learner)
             n, before = self.watch.until_due(), self.n_samples
             try:
                 self._update(X[:n])

@@ -114,10 +114,15 @@ class Watch:
         return first - count if count < first else self.every - (count - first) % self.every
 
     def see(self, X: Array, learner: Learner) -> None:
-        """Take in samples that were learnt, at most as many as are due; check if they are as many."""
-        due = len(X) == self.until_due()
+        """Take in samples that were learnt, at most as many as are due; check if a check is due then."""
         self.window.push(X)
-        if due:
+        if len(X):
+            self.settle(learner)
+
+    def settle(self, learner: Learner) -> None:
+        """Check if that is due and was not done yet, as after Ctrl-C; ``learner`` has learnt no further."""
+        due = self.window.count >= 2 * self.size and self.until_due() == self.every
+        if due and not (self.checks and self.checks[-1].sample == learner.n_samples):
             check = self.check(learner)
             self.checks.append(check)
             self.n_alarms += check.alarm

@@ -39,7 +39,7 @@ def reproduce(
 ) -> Reproduction:
     """Run the experiments that are not stored in ``out`` yet, and write reproduce.md, reproduce.html and the figures.
 
-    ``out/results/<scale>/<experiment>/<run>.json`` keeps each run as it finishes; a second call goes on from there.
+    ``out/results/<scale>/<experiment>/<run>.json`` keeps each run as it finishes: after Ctrl-C a second call goes on.
     ``experiments`` are keys of :data:`fantope.paper.plan.EXPERIMENTS`, ``progress(title)`` is a context manager that
     yields ``report(fraction, text)``, ``plan`` takes the place of that of the scale, and ``command`` is what the page
     says it was written by.
@@ -47,13 +47,10 @@ def reproduce(
     configs = PLANS[scale] if plan is None else plan
     results = out / "results" / FOLDERS[scale]
     done = Reproduction()
-    try:
-        for name in experiments:
-            with progress(name) as report:
-                done.outcomes[name] = run_all(name, configs[name], results, report)
-    finally:
-        # Also of an interrupted run: what is finished can be looked at.
-        done.claims = write_page(out, scale, configs, done.outcomes, command)
+    for name in experiments:
+        with progress(name) as report:
+            done.outcomes[name] = run_all(name, configs[name], results, report)
+    done.claims = write_page(out, scale, configs, done.outcomes, command)
     return done
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from fantope.interrupts import noticed_interrupts
 from fantope.paper.base import Config, Report, Skipped
 from fantope.paper.experiments.common import plain
 from fantope.paper.machine import Background, one_thread
@@ -49,12 +50,14 @@ def run_all(experiment: str, configs: Sequence[Config], folder: Path, report: Re
             within(0.0, "")
             background, began = Background(), time.process_time()
             try:
-                with one_thread():
+                with noticed_interrupts() as came, one_thread():
                     result = plain(run(config, within))
             except Skipped as reason:
                 outcome.skipped[label] = str(reason)
                 continue
             except Exception as error:
+                if came.is_set():  # and has become another exception in a module that was being loaded
+                    raise KeyboardInterrupt from None
                 outcome.failed[label] = f"{type(error).__name__}: {' '.join(str(error).split())}"
                 continue
             store.write(config, result, time.process_time() - began, background.share())

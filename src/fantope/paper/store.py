@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import fantope
 from fantope.atomic import write_whole
 from fantope.io.fingerprint import code_fingerprint, fingerprint
 from fantope.paper.machine import machine
@@ -40,12 +39,12 @@ class Store:
         return f"fantope.paper.experiments.{self.experiment}"
 
     def key(self, config: Any) -> str:
-        """Return what identifies a run: its parameters, the version of fantope, and the code that it runs."""
+        """Return what identifies a run: its parameters, and the code that it runs."""
         question = json.dumps(asdict(config), sort_keys=True)
-        return fingerprint(self.experiment, question, fantope.__version__, code_fingerprint(self.module))
+        return fingerprint(self.experiment, question, code_fingerprint(self.module))
 
     def read(self, config: Any) -> Stored | None:
-        """Return a stored run, or None if there is none for this key: another config, version or code, or damage."""
+        """Return a stored run, or None if there is none for this key: another config or code, or damage."""
         try:
             content = json.loads(self._file(config).read_text(encoding="utf-8"))
             names = ("label", "config", "result", "seconds", "background", "machine")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fantope.eigen import one_blas_thread
+from fantope.interrupts import noticed_interrupts
 from fantope.problem.certificate import certify, feasible_objective, relative_gap, width_about_zero
 from fantope.problem.dual import ReducedDual
 from fantope.problem.problem import Problem
@@ -168,13 +169,15 @@ def iterate(
         return False
 
     try:
-        with one_blas_thread():
+        with one_blas_thread(), noticed_interrupts() as came:
             if known is not None and check(known):
                 return run
             run.state = solver.init(problem, start, tol)
             if start is not None and check(solver.candidate(problem, run.state)):
                 return run
             while run.n_iter < limit:
+                if came.is_set():  # and the exception was swallowed on the way here
+                    raise KeyboardInterrupt
                 # Numbers that overflow are reported once, by status, not once per operation.
                 with np.errstate(over="ignore", invalid="ignore"):
                     run.n_iter += solver.step(problem, run.state, limit - run.n_iter)
