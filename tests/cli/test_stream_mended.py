@@ -10,7 +10,7 @@ import pytest
 
 import fantope
 from fantope.cli import _stream_checkpoint, main
-from fantope.cli._row_table import Table
+from fantope.cli._row_table import LineParser
 from fantope.online import online_p, whole
 from fantope.online.persist import previous
 
@@ -190,7 +190,7 @@ def test_a_rejected_first_row_does_not_say_what_is_expected(tmp_path, first, res
 
 
 def test_an_accepted_row_says_what_is_expected():
-    table = Table("ndjson")
+    table = LineParser("ndjson")
     assert table.parse(b'{"a":1,"b":2}') == ([1.0, 2.0], "")
     assert table.parse(b"{}") == (None, "feature 'a' is missing")
     assert table.parse(b'{"c":1}') == (None, "feature 'a' is missing")

@@ -6,7 +6,7 @@ from fantope.paper.chapters.application import chapter
 from fantope.paper.experiments import application
 from fantope.paper.experiments.application import Application
 from fantope.paper.experiments.common import plain
-from fantope.paper.store import Store
+from fantope.paper.store import RunStore
 
 
 @pytest.mark.slow
@@ -16,7 +16,7 @@ def test_the_stand_in_goes_from_data_to_claims(tmp_path, monkeypatch):
     config = Application(n_genes=200, alphas=(0.85,), min_genes=5, max_genes=200)
     result = application.run(config, lambda fraction, text: None)
     assert result["samples"] == {"tumour": 60, "normal": 72} and 190 <= result["n_genes"] <= 200
-    store = Store(tmp_path, "application")
+    store = RunStore(tmp_path, "application")
     store.write(config, plain(result), 1.0, None)
     found = chapter([store.read(config)])
     assert f"{result['n_genes']} expressed genes, those that vary most" in found.blocks[0]

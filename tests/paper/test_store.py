@@ -9,11 +9,11 @@ from fantope.atomic import write_whole
 from fantope.io.fingerprint import code_fingerprint, sources
 from fantope.paper import store as module
 from fantope.paper.experiments.setting import Setting
-from fantope.paper.store import Store
+from fantope.paper.store import RunStore
 
 
 def test_a_run_comes_back_as_it_was(tmp_path):
-    config, store = Setting(p=40, seed=3), Store(tmp_path, "setting")
+    config, store = Setting(p=40, seed=3), RunStore(tmp_path, "setting")
     assert store.read(config) is None
     store.write(config, {"x": [1.5, None]}, 2.0, 0.25)
     found = store.read(config)
@@ -23,9 +23,9 @@ def test_a_run_comes_back_as_it_was(tmp_path):
 
 
 def test_stale_and_damaged_runs_are_not_reused(tmp_path, monkeypatch):
-    config, store = Setting(p=40), Store(tmp_path, "setting")
+    config, store = Setting(p=40), RunStore(tmp_path, "setting")
     store.write(config, {}, 1.0, None)
-    assert store.read(config) is not None and Store(tmp_path, "batch").key(config) != store.key(config)
+    assert store.read(config) is not None and RunStore(tmp_path, "batch").key(config) != store.key(config)
     assert store.read(replace(config, seed=1)) is None  # under the same label
     monkeypatch.setattr(module, "code_fingerprint", lambda name: "other code")
     assert store.read(config) is None
@@ -37,7 +37,7 @@ def test_stale_and_damaged_runs_are_not_reused(tmp_path, monkeypatch):
 
 def test_numbers_that_json_cannot_hold_are_refused(tmp_path):
     with pytest.raises(ValueError, match="JSON"):
-        Store(tmp_path, "setting").write(Setting(), {"bad": float("nan")}, 1.0, None)
+        RunStore(tmp_path, "setting").write(Setting(), {"bad": float("nan")}, 1.0, None)
     assert not list(tmp_path.rglob("*.json"))
 
 
@@ -67,6 +67,6 @@ def test_the_fingerprint_follows_imports():
 
 
 def test_records_are_plain_json(tmp_path):
-    Store(tmp_path, "setting").write(Setting(), {"a": 1}, 1.0, None)
+    RunStore(tmp_path, "setting").write(Setting(), {"a": 1}, 1.0, None)
     content = json.loads((tmp_path / "setting" / "p100.json").read_text())
     assert content["config"] == {"p": 100, "seed": 0} and content["created"].endswith("+00:00")

@@ -12,7 +12,7 @@ from fantope.cli._rows import LARGEST, Lines, Row, expected
 
 
 @dataclass
-class Table:
+class LineParser:
     """Parses lines of one format; ``columns`` and ``width`` are known after the header or the first row accepted."""
 
     format: str
@@ -133,7 +133,7 @@ class _Bad(Exception):
     """What is wrong with a row."""
 
 
-def text_rows(lines: Lines, table: Table) -> Iterator[Row]:
+def text_rows(lines: Lines, table: LineParser) -> Iterator[Row]:
     """Yield rows of CSV, TSV or NDJSON; empty lines are passed over."""
     while (found := lines.next()) is not None:
         line, whole = found

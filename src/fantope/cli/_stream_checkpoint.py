@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Progress:
+class InputProgress:
     """What was done with the input so far; saved with the state."""
 
     position: Position = field(default_factory=Position)
@@ -37,7 +37,7 @@ class Resumed:
 
     estimator: OnlineSparsePCA
     columns: list[str] | None
-    progress: Progress
+    progress: InputProgress
     sound: bool  # whether the newest file was the one used, and is worth keeping as the one before
 
 
@@ -52,7 +52,7 @@ def writable(folder: Path, option: str) -> None:
         ) from None
 
 
-def save(path: Path, estimator: OnlineSparsePCA, progress: Progress, keep_previous: bool) -> None:
+def save(path: Path, estimator: OnlineSparsePCA, progress: InputProgress, keep_previous: bool) -> None:
     """Write a checkpoint; one that cannot be written leaves those before it as they are."""
     from fantope.estimators.online_states import save_estimator
     from fantope.online.persist import previous
@@ -123,13 +123,13 @@ def _load(file: Path, estimator: OnlineSparsePCA, sound: bool) -> Resumed:
             f"{file}: the checkpoint was made with other parameters ({'; '.join(differing)}); pass the same ones, "
             "or another --checkpoint."
         )
-    progress = Progress(
+    progress = InputProgress(
         Position(**saved["position"]), saved["bad_rows"], saved.get("log", ""), saved["log_size"], saved["fingerprint"]
     )
     return Resumed(found, header["columns"], progress, sound)
 
 
-def begin_log(log: Path, progress: Progress) -> None:
+def begin_log(log: Path, progress: InputProgress) -> None:
     """Forget bad rows logged after the checkpoint: they will be met again. Another file is left as it is."""
     name, size = str(log.resolve()), log.stat().st_size if log.exists() else 0
     if progress.log == name and size > progress.log_size:

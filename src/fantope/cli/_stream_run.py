@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from fantope.cli._row_table import Table, text_rows
+from fantope.cli._row_table import LineParser, text_rows
 from fantope.cli._rows import Lines, NpyRows, Position, Row, Unreadable
-from fantope.cli._stream_checkpoint import Progress, begin_log, resume, save, writable
+from fantope.cli._stream_checkpoint import InputProgress, begin_log, resume, save, writable
 from fantope.cli._stream_log import Log
 from fantope.cli._stream_options import Options
 from fantope.cli._stream_output import progress_line, write_snapshot
@@ -42,12 +42,12 @@ class Stop:
             raise KeyboardInterrupt
 
 
-class Run:
+class StreamRun:
     """One run of the command: where it is in the input, and when what is due."""
 
     def __init__(self, options: Options, estimator: OnlineSparsePCA, talk: Talk, stop: Stop) -> None:
         self.options, self.estimator, self.talk, self.stop = options, estimator, talk, stop
-        self.progress = Progress()
+        self.progress = InputProgress()
         self.columns: list[str] | None = None
         self.sound = True  # whether the checkpoint on disk is worth keeping as the one before
         self.saved_at, self.saved_samples = time.monotonic(), 0
@@ -214,7 +214,7 @@ class Run:
             return array.rows(position.line), lambda: array.waiting
         lines = Lines(options.source, options.follow, self._give_up)
         opened.callback(lines.close)
-        table = Table(options.format, options.header, self.columns)
+        table = LineParser(options.format, options.header, self.columns)
         if table.columns is not None:
             table.width = len(table.columns)
         elif self.estimator.__sklearn_is_fitted__():
@@ -228,13 +228,13 @@ class Run:
         # Stopped on the way to the first new row: what was read ahead was used already.
         return (iter(()) if lines.halted else self._rows(lines, table)), lambda: lines.waiting
 
-    def _rows(self, lines: Lines, table: Table) -> Iterator[Row]:
+    def _rows(self, lines: Lines, table: LineParser) -> Iterator[Row]:
         for row in text_rows(lines, table):
             if self.columns is None and table.columns is not None:
                 self.columns = table.columns
             yield row
 
-    def _header(self, lines: Lines, table: Table) -> None:
+    def _header(self, lines: Lines, table: LineParser) -> None:
         found = lines.next()
         if found is None:
             if lines.halted:

@@ -23,7 +23,7 @@ WHERE = {
 def completion(context: click.Context, shell: str | None) -> int:
     """Print the script that makes the Tab key complete fantope's commands, options and files.
 
-    Without SHELL it says which line to add to which file; for good measure it looks at the shell in use.
+    Without SHELL it says which line to add to which file, for the shell in use.
 
     Example: eval "$(fantope completion bash)"
     """

@@ -14,7 +14,7 @@ import click
 from fantope.cli._rows import Unreadable
 from fantope.cli._stream_options import stream_options, take_options
 from fantope.cli._stream_output import COMMAND, describe, write_result
-from fantope.cli._stream_run import BadRow, Run, Stop
+from fantope.cli._stream_run import BadRow, Stop, StreamRun
 from fantope.cli.console import ALARM, BAD_INPUT, INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
 from fantope.io.folder import result_folder
 
@@ -38,7 +38,7 @@ def stream(context: click.Context, /, source: str, out: Path | None, quiet: bool
     if out is not None:
         _try_out(out)
     with _stop_on_signal() as stop:
-        run = Run(options, estimator, talk, stop)
+        run = StreamRun(options, estimator, talk, stop)
         try:
             run.work()
         except BadRow as error:

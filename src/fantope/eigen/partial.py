@@ -82,7 +82,7 @@ class Eigenspace:
 
     @staticmethod
     def crowded(size: int, m: int) -> bool:
-        """Whether so many eigenpairs of m are better left to LAPACK."""
+        """Whether this many eigenpairs of m are better left to LAPACK."""
         return DENSE_SHARE * size > m + DENSE_OFFSET
 
     def _dense(self, G: Array, enough: Callable[[Array], int]) -> tuple[Array, Array]:

@@ -52,7 +52,7 @@ class OnlineSparsePCA(
     forgetting : float, default=1.0
         A sample k steps back weighs forgetting^k: about 1/(1 − forgetting) samples are remembered. 1 forgets nothing.
     window : int, default=None
-        Learn from exactly the latest samples, so many, in place of forgetting; not for Online-T, which cannot unlearn.
+        Learn from exactly this many of the latest samples, in place of forgetting; Online-T cannot unlearn.
     step_size : float, default=None
         α₀ of Online-T; by default it follows from the size of the samples.
     nu : float, default=None

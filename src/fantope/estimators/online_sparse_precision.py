@@ -27,7 +27,7 @@ class OnlineSparsePrecision(OnlineEstimator, BaseEstimator):  # type: ignore[mis
     forgetting : float, default=1.0
         A sample k steps back weighs forgetting^k. 1 forgets nothing.
     window : int, default=None
-        Learn from exactly the latest samples, so many, in place of forgetting.
+        Learn from exactly this many of the latest samples, in place of forgetting.
     tol : float, default=1e-3
         Certified gap of each solve, in nats.
     solve_every : int, default=100

@@ -49,7 +49,7 @@ BROKEN = (*BROKEN_ARCHIVE, OSError, IndexError)
 
 
 @dataclass(frozen=True)
-class Run:
+class RunRecord:
     """A run.json that was read back and found complete."""
 
     command: str
@@ -196,7 +196,7 @@ def read_result(folder: str | os.PathLike[str], data: str | os.PathLike[str] | N
     return SolutionPath(solutions, bool(run.record.get("interrupted", False)))
 
 
-def read_record(folder: Path) -> Run:
+def read_record(folder: Path) -> RunRecord:
     """Read run.json back.
 
     Raises FileError if the folder is not a result, or its record is damaged.
@@ -228,7 +228,7 @@ def _application(command: str) -> Any | None:
     return extensions.find("results", str(command).removeprefix("fantope "))
 
 
-def _run(record: dict[str, Any]) -> Run:
+def _run(record: dict[str, Any]) -> RunRecord:
     parameters, known = record["parameters"], {field.name for field in fields(Reading)}
     numbers = ("alpha", "objective", "dual_bound", "gap")
     solutions = [
@@ -238,7 +238,7 @@ def _run(record: dict[str, Any]) -> Run:
     kind = parameters["kind"]
     if not solutions or kind not in ("covariance", "correlation", "precomputed"):
         raise ValueError("no solutions, or a kind that is not known")
-    return Run(
+    return RunRecord(
         command=record["command"],
         input={name: record["input"][name] for name in ("name", "path", "sha256", "n_samples", "n_variables")},
         reading=Reading(**{name: value for name, value in record["reading"].items() if name in known}),
@@ -251,7 +251,7 @@ def _run(record: dict[str, Any]) -> Run:
     )
 
 
-def changed_files(folder: Path, run: Run, endings: Container[str] | None = None) -> list[str]:
+def changed_files(folder: Path, run: RunRecord, endings: Container[str] | None = None) -> list[str]:
     """Return a sentence for each file of a result, or those with these endings, that is missing or was changed."""
     failures = []
     if run.record.get("digest", "") not in ("", digest(run.record)):
@@ -267,7 +267,7 @@ def changed_files(folder: Path, run: Run, endings: Container[str] | None = None)
     return failures
 
 
-def uncovered_files(folder: Path, run: Run) -> list[str]:
+def uncovered_files(folder: Path, run: RunRecord) -> list[str]:
     """Return the files in a result's folder that no checksum speaks of.
 
     The user's own; and in a result of before 0.2 the record itself, and all that is neither a table nor an array.
@@ -276,7 +276,7 @@ def uncovered_files(folder: Path, run: Run) -> list[str]:
     return own + [name for name in _content(folder) if name not in run.files]
 
 
-def locate_data(folder: Path, run: Run, given: Path | None) -> Path:
+def locate_data(folder: Path, run: RunRecord, given: Path | None) -> Path:
     """Return where the data are: as given, or where run.json says."""
     path = folder / run.input["path"] if given is None else given
     if not path.exists():
@@ -288,7 +288,7 @@ def locate_data(folder: Path, run: Run, given: Path | None) -> Path:
     return path
 
 
-def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
+def read_inputs(folder: Path, run: RunRecord, data: Path | None = None) -> Inputs:
     """Read what a result was computed from again, and make S of it."""
     application = _application(run.command)
     if application is not None:
@@ -333,7 +333,7 @@ def load_dual(folder: Path, S: Covariance) -> LiftedDual:
         return unpack_dual(_arrays(folder / CERTIFICATE), S)
 
 
-def load_solution(folder: Path, run: Run, recorded: dict[str, Any], S: Covariance) -> Solution:
+def load_solution(folder: Path, run: RunRecord, recorded: dict[str, Any], S: Covariance) -> Solution:
     """Read one solution back, with its matrix."""
     place = folder / recorded["folder"]
     X = load_projection(place)

@@ -13,7 +13,7 @@ from fantope.events import Event, Listener, ignore
 from fantope.io.certificates import contradictions, unfounded_status
 from fantope.io.results import (
     STREAM,
-    Run,
+    RunRecord,
     changed_files,
     load_dual,
     load_projection,
@@ -42,7 +42,7 @@ class Verification:
 
     Attributes
     ----------
-    run : Run
+    run : RunRecord
     solutions : list of Checked
     failures : list of str
         One sentence for everything that does not hold.
@@ -50,7 +50,7 @@ class Verification:
         Files in the folder that no checksum speaks of.
     """
 
-    run: Run
+    run: RunRecord
     solutions: list[Checked]
     failures: list[str]
     uncovered: list[str]
@@ -94,7 +94,7 @@ def verify_folder(folder: Path, data_path: Path | None = None, progress: Listene
     return Verification(run, solutions, failures, uncovered_files(folder, run))
 
 
-def check_solution(folder: Path, S: Covariance, run: Run, recorded: dict[str, Any]) -> Checked:
+def check_solution(folder: Path, S: Covariance, run: RunRecord, recorded: dict[str, Any]) -> Checked:
     """Recompute one bracket and compare it with the one reported."""
     reported = Certificate(recorded["objective"], recorded["dual_bound"])
     try:

@@ -121,7 +121,7 @@ class RegretTracker:
         return state
 
     def restore(self, state: State, n_features: int) -> None:
-        """Take over saved sums of a learner with so many features."""
+        """Take over saved sums of a learner with this many features."""
         self.count = saved_count(state, "count")
         self.loss = saved_number(state, "loss", finite=False)
         self.explained_by_reference = saved_number(state, "explained_by_reference", finite=False)

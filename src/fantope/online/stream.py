@@ -36,7 +36,7 @@ class Stream:
         The learner's own factor.
     tracker : RegretTracker, optional
     window : int, optional
-        Mean and covariance of exactly the latest samples, so many: for learners that can unlearn one.
+        Mean and covariance of exactly this many of the latest samples: for learners that can unlearn one.
     watch : Watch, optional
         Compares what was learnt with the certified optimum of the latest samples.
     """

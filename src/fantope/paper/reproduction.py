@@ -14,7 +14,7 @@ from fantope.paper.chapters.base import Chapter, Claim
 from fantope.paper.page import IMAGES, html_page, markdown, write_pictures
 from fantope.paper.plan import EXPERIMENTS, FOLDERS, PLANS, Plan, Scale, expected_seconds
 from fantope.paper.runner import Outcome, collect, run_all
-from fantope.paper.store import Store, Stored
+from fantope.paper.store import RunStore, Stored
 
 TITLE = "The paper, reproduced"
 BUSY = 0.05  # share of the processor that others may take before the page says so
@@ -57,7 +57,9 @@ def reproduce(
 def expected_minutes(experiments: Iterable[str], out: Path, scale: Scale) -> tuple[int, float]:
     """Return how many runs are not stored in ``out`` yet, and about how long they take on an idle core."""
     folder, plan = out / "results" / FOLDERS[scale], PLANS[scale]
-    left = [(name, config) for name in experiments for config in plan[name] if Store(folder, name).read(config) is None]
+    left = [
+        (name, config) for name in experiments for config in plan[name] if RunStore(folder, name).read(config) is None
+    ]
     return len(left), sum(expected_seconds(name, config) for name, config in left) / 60
 
 

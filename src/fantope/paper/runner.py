@@ -13,7 +13,7 @@ from fantope.interrupts import noticed_interrupts
 from fantope.paper.base import Config, Report, Skipped
 from fantope.paper.experiments.common import plain
 from fantope.paper.machine import Background, one_thread
-from fantope.paper.store import Store, Stored
+from fantope.paper.store import RunStore, Stored
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Outcome:
 
 def collect(experiment: str, configs: Sequence[Config], folder: Path) -> Outcome:
     """Return what is stored, without running anything."""
-    store = Store(folder, experiment)
+    store = RunStore(folder, experiment)
     return Outcome([found for config in configs if (found := store.read(config)) is not None])
 
 
@@ -38,7 +38,7 @@ def run_all(experiment: str, configs: Sequence[Config], folder: Path, report: Re
     A run that fails does not stop the others; its reason is in the outcome. An interrupt goes through: what is finished
     is kept.
     """
-    outcome, store = Outcome(), Store(folder, experiment)
+    outcome, store = Outcome(), RunStore(folder, experiment)
     run: Callable[[Any, Report], dict[str, Any]] = import_module(store.module).run
     for k, config in enumerate(configs):
         label, found = config.label, store.read(config)

@@ -27,7 +27,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Store:
+class RunStore:
     """Results of one experiment: ``folder/experiment/label.json``."""
 
     folder: Path

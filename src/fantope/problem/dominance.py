@@ -30,7 +30,7 @@ STEPS = 200  # of the iteration for x; where it needs more, P is nearly as stron
 REACHED = 0.9  # of w that the iteration aims at
 RITZ_STEPS = 8  # block products for the d-th eigenvalue of M_KK: τ may be any number
 ROOM = 0.25  # of what a bound may still lose that τ is allowed to cost
-LEAST_GROWTH, GROWTH = 100, 2  # variables that are added to a core, and one part in so many of it
+LEAST_GROWTH, GROWTH = 100, 2  # variables added to a core: at least this many, and one for every GROWTH that it has
 
 
 @dataclass(frozen=True)

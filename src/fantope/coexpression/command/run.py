@@ -29,12 +29,12 @@ LARGE = 1000  # no logarithm of expression reaches it
 # Options that are parameters of the analysis by the same name.
 ANALYSIS = ("n_components", "match", "correlation", "min_genes", "max_genes", "n_modules", "permutations", "transform",
             "min_expressed", "tol", "random_state")  # fmt: skip
-FORETELL = 0.1  # of the work, from which on the time that is left can be told
+FORETELL = 0.1  # of the work, from which on the time left can be estimated
 # From which share of the bar to which a stage takes it.
 PARTS = {"path": (0.0, 0.6), "discovery": (0.6, 0.7), "modules": (0.6, 0.6), "permutations": (0.7, 0.96)}
 
 
-class Progress:
+class ProgressLine:
     """Turns events of the analysis into reports with a share done, of the most there can be to do."""
 
     def __init__(self, report: Callable[[float, str], None]) -> None:
@@ -76,7 +76,7 @@ def run(data: Path | None, target: Path, options: dict[str, Any], command: str, 
                 read.table, read.groups, labels=others, covariates=read.covariates, traits=read.traits,
                 alphas=None if options["alphas"] is None else parse_alphas(options["alphas"]),
                 missing=options["missing"] or "error", mangled=options["mangled"] or "error",
-                store=store, progress=Progress(report), **{name: options[name] for name in ANALYSIS},
+                store=store, progress=ProgressLine(report), **{name: options[name] for name in ANALYSIS},
             )  # fmt: skip
             result = replace(result, notes=(*read.notes, *result.notes, *([doubt] if doubt else [])))
             analysed_at = time.perf_counter()

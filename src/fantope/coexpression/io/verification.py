@@ -10,13 +10,13 @@ from fantope.coexpression.analysis.expression import prepare
 from fantope.coexpression.io.source import Source, read_input
 from fantope.errors import FileError
 from fantope.io.fingerprint import checksum
-from fantope.io.results import Inputs, Run, damaged, locate_data
+from fantope.io.results import Inputs, RunRecord, damaged, locate_data
 from fantope.operators import Covariance
 
 PREPARATION = ("transform", "min_expressed", "missing", "mangled")
 
 
-def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
+def read_inputs(folder: Path, run: RunRecord, data: Path | None = None) -> Inputs:
     """Prepare the expression as the run did, and return the correlation matrix of each group."""
     try:
         described, parameters = run.record["source"], run.record["parameters"]
@@ -48,7 +48,7 @@ def read_inputs(folder: Path, run: Run, data: Path | None = None) -> Inputs:
     return Inputs(matrices, failures)
 
 
-def _changed(source: Source, run: Run, samples: dict[str, Any] | None) -> list[str]:
+def _changed(source: Source, run: RunRecord, samples: dict[str, Any] | None) -> list[str]:
     failures = []
     probes = run.record["source"].get("probes")
     if source.probes is not None and checksum(source.probes) != probes["sha256"]:

@@ -31,8 +31,8 @@ class Schedule:
     least_expected: float = 0.03  # of what was expected: an X_ii that is smaller for the moment counts as this much
     floor: float = 1e-6  # of the mean: an expected X_ii below it counts as this much
     # Rows are left out while X loses no more than this part of the tolerance by all of them. Where at most this part of
-    # the rows is used, the subproblem is solved on them to this part of the tolerance, in at most so many iterations;
-    # rows are added so many times.
+    # the rows is used, the subproblem is solved on them to this part of the tolerance, in at most
+    # rows_iter iterations; rows are added at most rows_rounds times.
     rows_loss: float = 0.1
     most_rows: float = 0.7
     rows_share: float = 0.5
