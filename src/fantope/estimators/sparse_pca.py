@@ -196,10 +196,10 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if solution.status is not Status.SOLVED:
-            reason = str(solution.status).partition(":")[0]  # what follows is advice for callers of fantope.solve
             warnings.warn(
-                f"SparsePCA {reason}: relative gap {solution.gap:.3g}, tol {self.tol:g}, {solution.n_iter} iterations. "
-                "The answer is certified to that gap only; raise max_iter, loosen tol or try another solver.",
+                f"SparsePCA {solution.status.reason}: relative gap {solution.gap:.3g}, tol {self.tol:g}, "
+                f"{solution.n_iter} iterations. The answer is certified to that gap only; raise max_iter, loosen tol or try "
+                "another solver.",
                 ConvergenceWarning,
                 stacklevel=3,  # past the wrapper of scikit-learn, to the call of fit
             )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import scipy.sparse
@@ -32,22 +32,30 @@ HOPELESS = 0.2  # relative gap that says nothing about single variables: they ar
 
 
 class Status(Enum):
-    """How a run ended; the text says what to do next."""
+    """How a run ended; the text says what to do next, ``reason`` is the part without it."""
 
-    SOLVED = "solved: the certified gap is within the tolerance"
+    SOLVED = "solved", "the certified gap is within the tolerance"
     MAX_ITER = (
-        "stopped at max_iter before the tolerance was reached: raise max_iter, loosen tol, or start from this "
-        "solution with init"
+        "stopped at max_iter before the tolerance was reached",
+        "raise max_iter, loosen tol, or start from this solution with init",
     )
-    STALLED = "stopped because the gap no longer falls: loosen tol, try another solver, or another step_size"
+    STALLED = "stopped because the gap no longer falls", "loosen tol, try another solver, or another step_size"
     NON_FINITE = (
-        "stopped because an iterate was not finite; this is the last good answer: check the scale of S, "
-        "or use a smaller step_size"
+        "stopped because an iterate was not finite; this is the last good answer",
+        "check the scale of S, or use a smaller step_size",
     )
-    INTERRUPTED = "interrupted: this is the best answer so far; pass it as init to go on"
+    INTERRUPTED = "interrupted", "this is the best answer so far; pass it as init to go on"
+
+    reason: str
+
+    def __new__(cls, reason: str, remedy: str) -> Self:
+        """Make a status whose value is the text."""
+        status = object.__new__(cls)
+        status._value_, status.reason = f"{reason}: {remedy}", reason
+        return status
 
     def __str__(self) -> str:
-        return self.value
+        return str(self.value)
 
 
 @dataclass(frozen=True)
