@@ -335,6 +335,7 @@ def test_a_spoilt_stream_is_refused_even_with_new_checksums(change, streamed, tm
     assert verdicts(tmp_path, "stream") == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_result_whose_dual_point_is_stored_on_some_columns(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("fantope.problem.decomposition.LARGEST_DENSE", 0)
     np.save(tmp_path / "data.npy", fantope.simulate(40, 500, sizes=(8, 6), random_state=1).Z)

@@ -70,6 +70,7 @@ def test_fit_and_verify(folder, text, penalty, tmp_path, capsys):
     assert found.returncode == 0 and "All of it holds" in found.stdout
 
 
+@pytest.mark.slow
 def test_path_and_target(folder, tmp_path):
     assert command("path", folder, "trend", tmp_path / "path", "--n-alphas", "3") == 0
     assert len(read_result(tmp_path / "path", folder / "data.csv")) == 3

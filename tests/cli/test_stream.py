@@ -155,6 +155,7 @@ def test_killed_at_very_many_moments(tmp_path, rows):
     assert_same_state(whole, cut)
 
 
+@pytest.mark.slow
 def test_many_cuts_in_one_process(tmp_path, rows):
     """Cheap cuts at many places: end after so many samples, start again."""
     source = write_csv(tmp_path / "a.csv", rows)

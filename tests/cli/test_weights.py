@@ -69,6 +69,7 @@ def test_changed_weights_are_found(folder, tmp_path, capsys):
     assert "the recomputed" in said.out + said.err
 
 
+@pytest.mark.slow
 def test_targets_and_paths(folder, tmp_path):
     assert fit(folder, "weights.npy", tmp_path / "size", "--n-variables", "12", "--tol", "1e-3") == 0
     common = ["--no-figures", "--quiet", "--weights", str(folder / "weights.npy")]

@@ -21,6 +21,7 @@ def test_the_default_is_closer_to_the_truth_than_l1(penalty):
     pca.solution_.verify()
 
 
+@pytest.mark.slow
 def test_objects_numbers_and_both():
     same = [
         fantope.SparsePCA(2, penalty=MCP(0.3)),
@@ -37,6 +38,7 @@ def test_objects_numbers_and_both():
             fantope.SparsePCA(2, alpha=alpha, penalty=penalty).fit(SIM.Z)
 
 
+@pytest.mark.slow
 def test_scale_equivariant_and_deterministic():
     one, other, again = (fantope.SparsePCA(2, penalty="mcp").fit(c * SIM.Z) for c in (1.0, 1e-3, 1.0))
     assert other.alpha_ == pytest.approx(1e-6 * one.alpha_, rel=1e-6)

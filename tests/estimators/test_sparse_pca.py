@@ -89,6 +89,7 @@ def test_pickle(X):
     assert again.solution_.verify(covariance(X)).gap <= pca.tol
 
 
+@pytest.mark.slow
 def test_pipeline_and_grid_search(sim):
     y = (sim.Z @ sim.loadings[:, 0] > 0).astype(int)
     model = make_pipeline(StandardScaler(), SparsePCA(tol=1e-3), LogisticRegression())

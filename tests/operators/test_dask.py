@@ -66,6 +66,7 @@ def test_equals_memory(chunks, kind, center, local):
     assert_equal_operators(op, expected, [0.3 * largest, 0.6 * largest])
 
 
+@pytest.mark.slow
 def test_sparse_chunks_and_single_precision():
     counts = np.random.default_rng(2).poisson(0.5, (50, 400)).astype(np.float32)
     counts[0] += 1

@@ -13,6 +13,7 @@ from fantope.solvers.iterate import iterate
 from fantope.solvers.scaled_splitting import ScaledSplitting, Warm, solve_warm
 
 
+@pytest.mark.slow
 def test_both_schemes_agree():
     Z = simulate(6, 35).Z[:, -9:]
     problem = Problem(Z.T @ Z / 6, 2, L1SquaredLr(0.3, 6.0, conjugate_exponent(9)))

@@ -23,6 +23,7 @@ def test_components_are_those_of_pca_on_the_support():
     assert found.to_frame().loc[0, "leverage"] == found.leverage[0]
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_about_as_often_as_they_say():
     inside = []
     for seed in range(12):

@@ -39,6 +39,7 @@ def test_a_null_space_under_forbidden_entries():
     assert "about zero" in sol.summary()
 
 
+@pytest.mark.slow
 def test_weights_that_no_variable_in_use_has_widen_nothing():
     """A huge alpha whose weights are tiny, and a huge variance that X does not use, are no scale of the problem."""
     rng = np.random.default_rng(0)

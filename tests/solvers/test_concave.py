@@ -183,6 +183,7 @@ def test_paths_have_warm_starts_at_both_levels():
         np.testing.assert_array_equal(one.support, other.support)
 
 
+@pytest.mark.slow
 def test_targets_take_them():
     sol = fantope.solve_for_size(BY_NAME["paper-60"].S, 2, 20, penalty=MCP(1.0))
     assert abs(len(sol.support) - 20) <= 2

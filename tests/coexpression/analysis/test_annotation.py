@@ -31,6 +31,7 @@ def test_enrichment_is_against_all_analysed_genes():
     assert found["fdr"].min() == pytest.approx(6 * smallest)
 
 
+@pytest.mark.slow
 def test_enrichment_of_random_modules_finds_nothing():
     rng = np.random.default_rng(0)
     labels = pd.concat([pd.Series(f"s{k}", index=rng.choice(GENES, 15, replace=False)) for k in range(60)])

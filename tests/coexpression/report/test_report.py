@@ -149,6 +149,7 @@ def test_three_groups_are_compared_in_pairs():
     assert outline.text.count("Two-sample test:") == 3
 
 
+@pytest.mark.slow
 def test_three_hundred_genes_in_each_group_stay_within_a_megabyte():
     rng = np.random.default_rng(0)
     X = 0.3 * rng.standard_normal((60, 1000))
