@@ -63,7 +63,7 @@ def _parse(text: str, table: Dataset) -> Penalty | Concave:
     if laplacian and len(types) == 1:
         from fantope.io.weights import read_laplacian
 
-        return read_laplacian(Path(laplacian), 0.0, *numbers, table)
+        return read_laplacian(Path(laplacian), 0.0, numbers[0], table)
     return made(0.0, *numbers)  # type: ignore[no-any-return]
 
 
