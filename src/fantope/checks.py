@@ -22,6 +22,19 @@ def is_sparse(A: object) -> bool:
     return bool(scipy.sparse.issparse(A))
 
 
+def unmasked(argument: str, A: Any) -> Any:
+    """Return A without a mask that hides nothing; refuse one that hides values, which NumPy would bring back."""
+    if not isinstance(A, np.ma.MaskedArray):
+        return A
+    hidden = int(np.ma.getmaskarray(A).sum())
+    if hidden:
+        raise InputError(
+            argument=argument, expected="an array without masked values", got=f"{hidden} of them",
+            remedy=f"fill them in, for example with {argument}.filled(numpy.nan) for values that are missing",
+        )  # fmt: skip
+    return A.data
+
+
 def first_not_finite(A: AnyArray) -> tuple[int, int] | None:
     """Return the row and column of the first entry that is not finite; None if all are."""
     finite = np.isfinite(A)
@@ -63,7 +76,10 @@ def check_nonnegative(name: str, value: Any, *, positive: bool = False) -> float
     wanted = "a finite number above 0" if positive else "a finite number, 0 or larger"
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise InputError(argument=name, expected=wanted, got=f"{value!r} ({type(value).__name__})")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number or fraction beyond double precision
+        number = np.inf
     if not np.isfinite(number) or number < 0 or (positive and number == 0):
         raise InputError(argument=name, expected=wanted, got=str(number))
     return number

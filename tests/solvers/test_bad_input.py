@@ -34,6 +34,8 @@ def changed(i, j, value):
         ([["a", "b"], ["c", "d"]], r"S must be a numeric .* got list that does not convert"),
         ([[1.0, 2.0], [3.0]], r"S must be a numeric .* got list"),
         ({"S": S}, r"S must be a numeric .* got dict"),
+        (S.astype("datetime64[s]"), r"S must be a numeric .* got ndarray"),
+        (np.ma.array(S, mask=S > 1.0), r"S must be an array without masked values, got \d+ of them; fill them in"),
         (1e160 * S, r"S must have its largest entry between 1e-140 and 1e\+140 .* divide S and alpha"),
         (1e-200 * S, r"S must have its largest entry between 1e-140 and 1e\+140"),
     ],
@@ -95,6 +97,7 @@ def test_n_components(d, message):
         (None, r"alpha must be a finite number, 0 or larger, got None \(NoneType\)"),
         (True, r"alpha must be a finite number, 0 or larger, got True \(bool\)"),
         (np.array([0.1, 0.2]), r"alpha must be a finite number, 0 or larger, got array.* \(ndarray\)"),
+        (10**400, "alpha must be a finite number, 0 or larger, got inf"),
         (1j, r"alpha must be a finite number, 0 or larger, got 1j \(complex\)"),
     ],
 )
@@ -133,6 +136,7 @@ def test_numbers_of_other_types_are_accepted(number):
         ({"init": np.full((6, 6), np.nan)}, "init must be finite, got NaN or infinity; leave init out to start afresh"),
         ({"init": np.full((6, 6), np.inf)}, "init must be finite, got NaN or infinity"),
         ({"init": "last"}, "init must be"),
+        ({"callback": 3}, "callback must be a function of one record, got 3"),
     ],
 )
 def test_options(options, message):

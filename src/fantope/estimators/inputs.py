@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array, validate_data
 
-from fantope.checks import is_sparse
+from fantope.checks import is_sparse, unmasked
 from fantope.errors import listed
 from fantope.typing import AnyArray
 
@@ -19,7 +19,7 @@ def check_data(estimator: Any, X: Any, *, fitting: bool) -> Any:
     columns, and compared otherwise.
     """
     kept = {"dtype": [np.float64, np.float32], "accept_sparse": ["csr", "csc"]}
-    least = 2 if fitting else 1
+    least, X = 2 if fitting else 1, unmasked("X", X)
     try:
         X = validate_data(estimator, X, reset=fitting, ensure_min_samples=least, ensure_min_features=least, **kept)
     except ValueError as error:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from fantope.checks import check_finite, is_sparse
+from fantope.checks import check_finite, is_sparse, unmasked
 from fantope.errors import listed
 from fantope.online import Check, RegretTracker, Stream, Watch
 from fantope.online.base import Learner
@@ -105,7 +105,9 @@ class OnlineEstimator:
                 self.feature_names_in_ = names
             return rows
         return np.asarray(
-            validate_data(self, X, reset=first, dtype=np.float64, order="C", ensure_min_features=2 if first else 1)
+            validate_data(
+                self, unmasked("X", X), reset=first, dtype=np.float64, order="C", ensure_min_features=2 if first else 1
+            )
         )
 
     # --- answers ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from fantope.checks import unmasked
 from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE
 from fantope.estimators.moments import data_moments
 from fantope.graphical import graphical_lasso
@@ -89,7 +90,7 @@ class SparsePrecision(BaseEstimator):  # type: ignore[misc]
         y : None
             Ignored.
         """
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
+        X = validate_data(self, unmasked("X", X), dtype=np.float64, ensure_min_samples=2, ensure_min_features=2)
         moments = data_moments(X, correlation=self.correlation, names=getattr(self, "feature_names_in_", None))
         everything = np.arange(self.n_features_in_)
         S = moments.covariance.block(everything, everything)

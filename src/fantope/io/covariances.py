@@ -86,8 +86,7 @@ def _constant(data: Dataset, center: bool, missing: str) -> IntArray:
     if missing == "pairwise":
         values = loaded(data.values)
         return np.flatnonzero(np.fmin.reduce(values) == np.fmax.reduce(values))  # of the values that are there
-    diagonal = covariance(data.values, kind="covariance", center=center).diagonal()
-    return np.flatnonzero(diagonal == 0.0)
+    return np.flatnonzero(covariance(data.values, kind="covariance", center=center).constant)
 
 
 def _precomputed(data: Dataset) -> Covariance:

@@ -26,8 +26,11 @@ class Columns(Protocol):
     def shape(self) -> tuple[int, int]:
         """(n, p)."""
 
-    def moments(self, names: list[str] | None) -> tuple[Array, Array]:
-        """Return the mean and the centred mean square of each column, in float64; refuse what is not finite."""
+    def moments(self, names: list[str] | None) -> tuple[Array, Array, Array]:
+        """Return the mean of each column as a sum of two numbers, and its centred mean square; all in float64.
+
+        What is not finite is refused.
+        """
 
     def products(self, rows: IntArray, cols: IntArray | None, mean: Array) -> Array:
         """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n over i in ``rows``, j in ``cols`` (None: the same)."""
@@ -64,7 +67,7 @@ class ArrayColumns:
         self.X = X
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
 
-    def moments(self, names: list[str] | None = None) -> tuple[Array, Array]:
+    def moments(self, names: list[str] | None = None) -> tuple[Array, Array, Array]:
         """Read the array once for the means and once for the mean squares, a slab of rows at a time."""
         n, p = self.shape
         mean = np.zeros(p)
@@ -79,7 +82,7 @@ class ArrayColumns:
             rest += slab.sum(axis=0)
             square += np.einsum("ij,ij->j", slab, slab)
         rest /= n
-        return mean + rest, np.maximum(square / n - rest**2, 0.0)
+        return mean, rest, np.maximum(square / n - rest**2, 0.0)
 
     def times(self, V: Array) -> Array:
         """Return X V, a slab of rows at a time."""

@@ -95,7 +95,7 @@ class DaskColumns:
         self.starts = np.concatenate([[0], np.cumsum(X.chunks[0])])  # rows
         self.bounds = np.concatenate([[0], np.cumsum(X.chunks[1])])  # columns
 
-    def moments(self, names: list[str] | None = None) -> tuple[Array, Array]:
+    def moments(self, names: list[str] | None = None) -> tuple[Array, Array, Array]:
         """Two passes over the chunks; what comes back is a few numbers a column and chunk."""
         n, p = self.shape
         mean, rest, square = np.zeros(p), np.zeros(p), np.zeros(p)
@@ -113,7 +113,7 @@ class DaskColumns:
             rest[part] += total
             square[part] += squares
         rest /= n
-        return mean + rest, np.maximum(square / n - rest**2, 0.0)
+        return mean, rest, np.maximum(square / n - rest**2, 0.0)
 
     def _column_slice(self, j: int) -> slice:
         return slice(int(self.bounds[j]), int(self.bounds[j + 1]))

@@ -19,6 +19,7 @@ from fantope.typing import Array, IntArray
 T = TypeVar("T")
 
 TILE = 2048  # variables on a side: 16 MB of float32, which stays in cache while it is read
+UNIT = 2.0**-53
 PAIRS = 1024  # single entries of S that are computed at a time
 
 
@@ -44,7 +45,10 @@ class DataCovariance(ABC):
         self.names = names
         self.n_observations = columns.shape[0]  # samples; fewer than rows where these are pairs of samples
         with np.errstate(over="ignore", invalid="ignore"):  # reported below, with the name of the column
-            mean, square = columns.moments(names)
+            first, rest, square = columns.moments(names)
+            mean = first + rest
+            # A mean has more digits than a double; where the deviations are about as small as the last one, they count.
+            self._rest = rest - (mean - first) if center else np.zeros_like(mean)
         self.mean = mean if center else np.zeros_like(mean)
         variance = square if center else square + mean**2
         if not np.isfinite(variance).all():
@@ -60,20 +64,23 @@ class DataCovariance(ABC):
                 f"X must have columns whose squares do not vanish, got {self._called(int(np.argmax(vanishing)))} with "
                 "a variance below the range of double precision; multiply X by a large number."
             )
-        # What rounding leaves of a constant column counts as zero.
-        constant = variance <= 1e-26 * (square + mean**2) + np.finfo(float).tiny
-        if kind == "correlation" and constant.any():
-            where = np.flatnonzero(constant)
+        # A column whose values differ in their last digit or so has a variance, but no correlations worth the name.
+        scale, tiny = square + mean**2, np.finfo(float).tiny
+        self.constant = variance <= 1e-26 * scale + tiny
+        if kind == "correlation" and self.constant.any():
+            where = np.flatnonzero(self.constant)
             shown = ", ".join(self._called(int(i)) for i in where[:5])
             what = "constant columns" if center else "columns of zeros"
             raise ValueError(
                 f"X must have no {what} for kind='correlation', got {len(where)}: {shown}"
                 f"{', …' if len(where) > 5 else ''}; drop them, or use kind='covariance'."
             )
-        self._variance = np.where(constant, 0.0, variance)
-        self._norm = np.sqrt(np.where(constant, 1.0, variance))  # divides columns
+        # What rounding leaves of equal values: the mean errs by nu of them, and a difference of squares by nu again.
+        equal = variance <= min(1e-26, (8 * columns.shape[0] * UNIT) ** 3) * scale + tiny
+        self._variance = np.where(equal, 0.0, variance)
+        self._norm = np.sqrt(np.where(equal, 1.0, variance))  # divides columns
         # Means are rounded to double precision. What that adds to a correlation is the product of two such errors.
-        self._drift = (2.0**-52 * float((np.abs(self.mean) / self._norm).max())) ** 2
+        self._drift = (2 * UNIT * float((np.abs(self.mean) / self._norm).max())) ** 2
 
     def _called(self, column: int) -> str:
         return repr(self.names[column]) if self.names else f"column {column}"
@@ -102,6 +109,8 @@ class DataCovariance(ABC):
         rows, cols = np.asarray(rows, dtype=np.intp), np.asarray(cols, dtype=np.intp)
         same = np.array_equal(rows, cols)
         block = self.columns.products(rows, None if same else cols, self.mean)
+        if self._drift > UNIT:  # else it is below the rounding of the products
+            block -= np.multiply.outer(self._rest[rows], self._rest[cols])
         scale = self.scale
         block /= scale[rows][:, None]
         block /= scale[cols]
@@ -177,7 +186,8 @@ class DataCovariance(ABC):
     def _entries(self, rows: IntArray, cols: IntArray) -> tuple[Array, Array]:
         """Return |S_ij| for pairs of variables, and upper bounds of it."""
         scale = self.scale
-        value = np.abs(self.columns.pairs(rows, cols, self.mean) / scale[rows] / scale[cols])
+        centred = self.columns.pairs(rows, cols, self.mean) - self._rest[rows] * self._rest[cols]
+        value = np.abs(centred / scale[rows] / scale[cols])
         sigma = self._sigma()
         return value, value + (rounding(self.n_samples) + self._drift) * sigma[rows] * sigma[cols]
 

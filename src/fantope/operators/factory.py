@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import scipy.sparse
 
-from fantope.checks import check_finite
+from fantope.checks import check_finite, is_sparse, unmasked
 from fantope.errors import InputError, require
 from fantope.operators.columns import ArrayColumns, TiledColumns
 from fantope.operators.data import DataCovariance, LocalCovariance
@@ -87,7 +87,7 @@ def covariance(
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
     require(kind in ("covariance", "correlation"), "kind", "be 'covariance' or 'correlation'", repr(kind))
-    names, X = _named(X, layer)
+    names, X = _named(unmasked("X", X), layer)
     if method != "pearson" or missing != "error" or sample_weight is not None:
         return _changed(_in_memory(X), names, kind, center, method, missing, sample_weight)
     if _is_dask(X):
@@ -185,7 +185,7 @@ def _frame(X: Any) -> tuple[list[str] | None, Any]:
 def _columns(X: Any) -> TiledColumns:
     """Return the columns of a matrix of numbers with at least two rows and two columns."""
     backed = hasattr(X, "to_memory") and hasattr(X, "format")  # a sparse matrix in a file of AnnData
-    if not (backed or scipy.sparse.issparse(X) or (hasattr(X, "shape") and hasattr(X, "dtype"))):
+    if isinstance(X, np.matrix) or not (backed or is_sparse(X) or (hasattr(X, "shape") and hasattr(X, "dtype"))):
         X = np.asarray(X)
     check_shape(tuple(X.shape), X.dtype)
     if backed:

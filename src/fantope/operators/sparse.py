@@ -30,10 +30,10 @@ class SparseColumns:
         self.shape: tuple[int, int] = (int(X.shape[0]), int(X.shape[1]))
         self._stored = np.diff(self.X.indptr)
 
-    def moments(self, names: list[str] | None = None) -> tuple[Array, Array]:
+    def moments(self, names: list[str] | None = None) -> tuple[Array, Array, Array]:
         """Return means and centred mean squares from the stored entries, a run of columns at a time."""
         n, p = self.shape
-        mean, square = np.zeros(p), np.zeros(p)
+        mean, more, square = np.zeros(p), np.zeros(p), np.zeros(p)
         for first, last, data, column in self._runs():
             bad = ~np.isfinite(data)
             if bad.any():
@@ -45,9 +45,9 @@ class SparseColumns:
             data -= m[column]
             rest = (np.bincount(column, data, minlength=size) - zeros * m) / n
             total = np.bincount(column, data**2, minlength=size) + zeros * m**2
-            mean[first:last] = m + rest
+            mean[first:last], more[first:last] = m, rest
             square[first:last] = np.maximum(total / n - rest**2, 0.0)
-        return mean, square
+        return mean, more, square
 
     def _runs(self) -> Iterator[tuple[int, int, Array, IntArray]]:
         """Yield (first column, last + 1, stored entries, the column of each, counted from the first)."""

@@ -174,6 +174,7 @@ def solve_path(
     d = check_n_components(n_components, covariance.size)
     tol = check_tol(tol, covariance.size)
     max_iter = check_max_iter(max_iter)
+    require(callback is None or callable(callback), "callback", "be a function of alpha and one record", repr(callback))
     if alphas is None and max_variables is None:
         max_variables = DEFAULT_MAX_VARIABLES
     shape = as_shape(penalty, covariance.size)

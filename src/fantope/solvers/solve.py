@@ -120,6 +120,7 @@ def solve_to_the_end(
     shape = alpha if isinstance(alpha, Concave) else as_penalty(alpha, covariance.size)
     tol = check_tol(tol, covariance.size)
     max_iter = check_max_iter(max_iter)
+    require(callback is None or callable(callback), "callback", "be a function of one record", repr(callback))
     if step_size is not None:
         step_size = check_nonnegative("step_size", step_size, positive=True)
     chosen = choose_solver(solver, step_size, shape)

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from fantope.checks import LARGEST, check_finite, check_nonnegative, check_whole
+from fantope.checks import LARGEST, check_finite, check_nonnegative, check_whole, unmasked
 from fantope.errors import InputError, require
 from fantope.operators import Covariance, DenseCovariance
 from fantope.typing import Array
 
 SYMMETRY = 1e-8  # largest |S − Sᵀ| relative to the largest |S| that counts as rounding
+NOT_NUMBERS = "cmMSU"  # kinds of NumPy types: complex numbers, times, dates, text
 STRIP = 512  # rows checked at a time, so that checking needs no second p × p array
 
 
@@ -29,9 +30,10 @@ def check_covariance(S: Any) -> Covariance:
         return S  # type: ignore[no-any-return]
     if scipy.sparse.issparse(S):
         S = S.toarray()  # type: ignore[attr-defined]
+    S = unmasked("S", S)
     try:
-        if np.iscomplexobj(S):
-            raise TypeError  # NumPy would drop the imaginary part
+        if np.asarray(S).dtype.kind in NOT_NUMBERS:
+            raise TypeError  # NumPy would drop the imaginary part, or count the seconds since 1970
         matrix = np.asarray(S, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise ValueError(
