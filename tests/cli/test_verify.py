@@ -10,7 +10,7 @@ import scipy.sparse
 import fantope
 from fantope.cli import main
 from fantope.io import checksum
-from fantope.io.certificates import digest
+from fantope.io.certificates import digest, write_sealed
 
 # Large enough for the active set, so that the dual point is stored by rows.
 
@@ -172,7 +172,8 @@ def test_changed_data_are_found(copy, capsys):
     record["digest"] = digest(record)
     (copy / "fit" / "run.json").write_text(json.dumps(record))
     code, told = verified(copy, "fit", capsys)
-    assert code == 1 and len(told["failures"]) == 1 and told["failures"][0].startswith("alpha = 0.4: ")
+    assert code == 1 and any(each.startswith("alpha = 0.4: ") for each in told["failures"])
+    assert any("differ in what they say of data, matrices" in each for each in told["failures"])
 
 
 def test_data_of_another_size_or_broken(copy, capsys):
@@ -253,14 +254,74 @@ def test_any_change_of_the_record_is_found(change, copy, capsys):
 
 
 def test_a_record_without_a_digest_is_not_covered(copy, capsys):
-    """As fantope 0.1 wrote it, with checksums of tables and arrays alone."""
+    """As fantope 0.1 wrote it, without certificate.json, with checksums of tables and arrays alone."""
     file = copy / "fit" / "run.json"
     record = json.loads(file.read_text())
-    del record["digest"], record["files"]["loadings.tsv"]
+    del record["digest"], record["files"]["loadings.tsv"], record["files"]["certificate.json"]
     file.write_text(json.dumps(record))
+    assert main(["verify", str(copy / "fit"), "--quiet"]) == 1  # what fantope writes now has a digest
+    (copy / "fit" / "certificate.json").unlink()
     code, told = verified(copy, "fit", capsys)
     assert code == 0 and told["not_covered"] == ["run.json", "loadings.tsv"]
     assert len(fantope.io.read_result(copy / "fit").solutions) == 1
+
+
+@pytest.mark.parametrize("name", ["digest", "digesu"])
+def test_a_digest_that_is_gone_is_missed(name, copy, capsys):
+    file = copy / "fit" / "run.json"
+    record = json.loads(file.read_text())
+    record["solutions"][0]["n_variables"] += 1
+    del record["digest"]
+    record[name] = ""
+    file.write_text(json.dumps(record))
+    code, told = verified(copy, "fit", capsys)
+    assert code == 1 and any("run.json was changed" in each for each in told["failures"])
+
+
+@pytest.mark.parametrize("name", ["n_variables", "explained_variance", "is_projection"])
+def test_numbers_of_a_solution_follow_from_it_even_with_a_new_digest(name, copy, capsys):
+    file = copy / "fit" / "run.json"
+    record = json.loads(file.read_text())
+    value = record["solutions"][0][name]
+    record["solutions"][0][name] = not value if name == "is_projection" else value + 1
+    write_sealed(file, record)
+    code, told = verified(copy, "fit", capsys)
+    assert code == 1 and any(f"{name} is" in each for each in told["failures"])
+
+
+def _leaves(value, place=()):
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, one in inner:
+        yield from _leaves(one, (*place, key))
+    if not isinstance(value, dict | list):
+        yield place
+
+
+def _other(value):
+    if isinstance(value, str):
+        return f"x{value}"
+    return not value if isinstance(value, bool) else 3 if value is None else value + 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("out", ["fit", "path"])
+def test_every_word_of_the_certificate_is_held_against_the_result_even_with_new_digests(out, copy, capsys):
+    file, run = copy / out / "certificate.json", copy / out / "run.json"
+    written = file.read_text()
+    places = [place for place in _leaves(json.loads(written)) if place != ("digest",)]
+    assert len(places) > 20
+    for place in places:
+        record = json.loads(written)
+        entry = record
+        for key in place[:-1]:
+            entry = entry[key]
+        entry[place[-1]] = _other(entry[place[-1]])
+        write_sealed(file, record)
+        sealed = json.loads(run.read_text())
+        sealed["files"]["certificate.json"] = checksum(file)
+        write_sealed(run, sealed)
+        found = fantope.io.verify_folder(copy / out)
+        assert not found.holds, place
 
 
 def test_a_record_nested_too_deep(copy, capsys):

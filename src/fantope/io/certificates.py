@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fantope.checkpoint import BROKEN
 from fantope.io.dataset import Dataset, Reading
 from fantope.io.fingerprint import checksum
 from fantope.problem.certificate import width_about_zero
+from fantope.typing import AnyArray
 
 CERTIFICATE_RECORD = "certificate.json"
 PROJECTION, CERTIFICATE, SOLVER = "projection.npz", "certificate.npz", "solver.npz"
@@ -59,9 +63,16 @@ def from_data(data: Dataset, path: str, reading: Reading, kind: str, center: boo
     }  # fmt: skip
 
 
-def stored(folder: Path, name: str, values: Any, kind: str) -> dict[str, Any]:
+def stored(folder: Path, name: str, S: Any) -> dict[str, Any]:
     """Write the numbers that S comes from into the result, for what no plain file of data gives; return how."""
+    values, _ = _numbers(S)
     np.save(folder / name, values)
+    return _stored(folder, name, S)
+
+
+def _stored(folder: Path, name: str, S: Any) -> dict[str, Any]:
+    """Return what certificate.json says of a file that S comes from."""
+    values, kind = _numbers(S)
     n, p = values.shape
     return {
         "file": name, "sha256": checksum(folder / name), "stored": True, "n_samples": n, "n_variables": p,
@@ -69,13 +80,21 @@ def stored(folder: Path, name: str, values: Any, kind: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def _numbers(S: Any) -> tuple[AnyArray, str]:
+    """Return S itself, if it is formed, or the columns whose inner products are its correlations."""
+    return (S.S, "precomputed") if hasattr(S, "S") else (S.columns.X - S.mean, "correlation")
+
+
 def of_operator(folder: Path, S: Any, reading: Reading) -> list[dict[str, Any]] | None:
     """Write what S comes from if it is not the values of the file themselves, but ranks of them or pairs of samples."""
-    if reading.missing == "pairwise":
-        return [stored(folder, "matrix.npy", S.S, "precomputed")]
-    if reading.method != "pearson":
-        return [stored(folder, "ranks.npy", S.columns.X - S.mean, "correlation")]
-    return None
+    if not changes_values(reading):
+        return None
+    return [stored(folder, "matrix.npy" if reading.missing == "pairwise" else "ranks.npy", S)]
+
+
+def changes_values(reading: Reading) -> bool:
+    """Return whether S comes from something else than the values of a file."""
+    return reading.missing == "pairwise" or reading.method != "pearson"
 
 
 def claim(
@@ -83,7 +102,7 @@ def claim(
 ) -> dict[str, Any]:
     """Return what certificate.json says of a solution whose arrays are written; ``penalty`` if it is not of ℓ₁ kind."""
     place = folder / recorded["folder"]
-    with np.load(place / CERTIFICATE, allow_pickle=False) as arrays:
+    with _arrays(place / CERTIFICATE) as arrays:
         named = str(arrays["penalty"]) if "penalty" in arrays.files else "l1"
         kind = "weighted-l1" if "weights" in arrays.files else named
     return {
@@ -100,35 +119,76 @@ def write_certificate(
     folder: Path, data: str | None, matrices: list[dict[str, Any]], claims: list[dict[str, Any]]
 ) -> None:
     """Write certificate.json into a folder that holds all that it speaks of; ``data`` is the checksum of the data."""
+    write_sealed(folder / CERTIFICATE_RECORD, _record(folder, data, matrices, claims))
+
+
+def _record(
+    folder: Path, data: str | None, matrices: list[dict[str, Any]], claims: list[dict[str, Any]]
+) -> dict[str, Any]:
     version = VERSION
     for each in claims:
-        with np.load(folder / each["folder"] / CERTIFICATE, allow_pickle=False) as arrays:
+        with _arrays(folder / each["folder"] / CERTIFICATE) as arrays:
             version = SOME_COLUMNS if "columns" in arrays.files else version
-    record = {
+    return {
         "format": FORMAT, "version": version, "claim": CLAIM, "data": data, "matrices": matrices, "solutions": claims,
     }  # fmt: skip
-    write_sealed(folder / CERTIFICATE_RECORD, record)
 
 
-def contradictions(folder: Path, recorded: list[dict[str, Any]]) -> list[str]:
-    """Return a sentence for everything in certificate.json that is not what run.json says of the solutions.
+def contradictions(
+    folder: Path, recorded: list[dict[str, Any]], parameters: dict[str, Any], data: str | None,
+    described: dict[str, Any] | None, matrices: Sequence[Any],
+) -> list[str]:  # fmt: skip
+    """Return a sentence for everything in certificate.json that the rest of a result, and its data, do not say.
 
-    A result without one, of before 0.3, has nothing to contradict.
+    ``recorded``, ``parameters`` and ``data``, a checksum, are those of run.json; ``described`` is how S comes from the
+    data, if it is their values that it comes from; ``matrices`` are the S of all solutions, as the data give them now.
+    A result without certificate.json, of before 0.2, has nothing to contradict.
     """
     file = folder / CERTIFICATE_RECORD
     if not file.exists():
         return []
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-        whole = found["digest"] == digest(found)
-        said = [{**each, "alpha": each["penalty"]["alpha"]} for each in found["solutions"]]
-        same = len(said) == len(recorded) and all(
-            one[name] == other[name] for one, other in zip(said, recorded, strict=True) for name in SAID
-        )
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        failures = [] if found["digest"] == digest(found) else [f"{file} was changed after it was written."]
+        said, count = found["matrices"], len(found["matrices"])
+        claims = [
+            claim(
+                folder, {name: each[name] for name in SAID}, min(k, count - 1), parameters["n_components"],
+                parameters["tol"], **each.get("penalty", {}),
+            )
+            for k, each in enumerate(recorded)
+        ]  # fmt: skip
+        expected = said
+        if described is not None:
+            expected, data = [described], described["sha256"]
+        elif len(matrices) >= count and all(S is not None for S in matrices):
+            expected = [_stored(folder, one["file"], S) for one, S in zip(said, matrices, strict=False)]
+            failures += [
+                f"{folder / one['file']} does not hold what the data give."
+                for one, S in zip(said, matrices, strict=False)
+                if not _holds(folder / one["file"], _numbers(S)[0])
+            ]
+        wanted = _record(folder, data, expected, claims)
+        other = [name for name, value in wanted.items() if found[name] != value]
+    except (*BROKEN, OSError, IndexError, AttributeError, RecursionError) as error:
         return [f"{file} cannot be read ({type(error).__name__}: {error})."]
-    failures = [] if whole else [f"{file} was changed after it was written."]
-    return failures if same else [*failures, f"{file} claims something else than run.json does."]
+    if other:
+        failures.append(f"{file} and the rest of the result differ in what they say of {', '.join(other)}.")
+    return failures
+
+
+def _holds(file: Path, wanted: AnyArray) -> bool:
+    """Whether a file holds an array, up to the rounding of another machine."""
+    with file.open("rb") as handle:
+        found = np.load(handle, allow_pickle=False)
+    return found.shape == wanted.shape and bool(np.abs(found - wanted).max() <= 1e-9 * np.abs(wanted).max())
+
+
+@contextmanager
+def _arrays(file: Path) -> Iterator[Any]:
+    # NumPy leaves a file open that it was given by name and that is no archive.
+    with file.open("rb") as handle, np.load(handle, allow_pickle=False) as arrays:
+        yield arrays
 
 
 def unfounded_status(recorded: dict[str, Any], tol: float | None, terms: float) -> str:

@@ -35,7 +35,7 @@ def write_online_certificate(folder: Path, learner: OnlineP, command: str) -> No
     found = learner.certified()
     problem, X, p, d = found.problem, found.X, learner.n_features, learner.n_components
     penalty: Any = problem.penalty
-    matrix = stored(folder, MATRIX, problem.S, "precomputed")
+    matrix = stored(folder, MATRIX, problem)
     scipy.sparse.save_npz(folder / PROJECTION, X.matrix(p))
     np.savez_compressed(folder / SOLVER, rows=X.rows, vectors=X.vectors, weights=X.weights)
     D = problem.S - found.dual.M

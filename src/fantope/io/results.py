@@ -21,8 +21,10 @@ from fantope.checkpoint import BROKEN as BROKEN_ARCHIVE
 from fantope.errors import FileError, Use
 from fantope.io.certificates import (
     CERTIFICATE,
+    CERTIFICATE_RECORD,
     PROJECTION,
     SOLVER,
+    changes_values,
     claim,
     digest,
     from_data,
@@ -70,6 +72,7 @@ class Inputs:
     # S of each solution; None where the inputs no longer have it, and no entries if they cannot be read.
     matrices: list[Covariance | None]
     failures: list[str]  # a sentence for all that is not as it was
+    described: dict[str, Any] | None = None  # how S comes from the values of the data, for certificate.json
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
@@ -254,7 +257,8 @@ def _run(record: dict[str, Any]) -> RunRecord:
 def changed_files(folder: Path, run: RunRecord, endings: Container[str] | None = None) -> list[str]:
     """Return a sentence for each file of a result, or those with these endings, that is missing or was changed."""
     failures = []
-    if run.record.get("digest", "") not in ("", digest(run.record)):
+    old = CERTIFICATE_RECORD not in run.files and not (folder / CERTIFICATE_RECORD).exists()  # from before 0.2
+    if not (old and "digest" not in run.record) and run.record.get("digest") != digest(run.record):
         failures.append(f"{folder / RECORD} was changed after it was written.")
     for name, written in run.files.items():
         file = folder / name
@@ -306,7 +310,10 @@ def read_inputs(folder: Path, run: RunRecord, data: Path | None = None) -> Input
     n, p = run.input["n_samples"], run.input["n_variables"]
     if found.shape != (n, p):
         failures.append(f"{path} has {found.shape[0]} × {found.shape[1]} values, but {n} × {p} were fitted.")
-    return Inputs([S] * len(run.solutions), failures)
+    described = None
+    if run.command in COMMANDS and not changes_values(run.reading):
+        described = from_data(found, run.input["path"], run.reading, run.kind, run.center)
+    return Inputs([S] * len(run.solutions), failures, described)
 
 
 def load_projection(folder: Path) -> scipy.sparse.csr_array:

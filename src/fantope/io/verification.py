@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from scipy.sparse import csr_array
+
+from fantope.errors import FileError
 from fantope.events import Event, Listener, ignore
 from fantope.io.certificates import contradictions, unfounded_status
 from fantope.io.results import (
@@ -17,12 +20,16 @@ from fantope.io.results import (
     changed_files,
     load_dual,
     load_projection,
+    load_solution,
     read_inputs,
     read_record,
     uncovered_files,
 )
 from fantope.operators import Covariance
 from fantope.problem.certificate import Certificate, CertificateError, size_of_terms, verify_reported
+from fantope.solvers import Solution
+
+SAME = 1e-9  # of their scale: numbers that differ by less differ in rounding
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,10 @@ def verify_folder(folder: Path, data_path: Path | None = None, progress: Listene
     """
     run = read_record(folder)
     inputs = read_inputs(folder, run, data_path)
-    failures = changed_files(folder, run) + contradictions(folder, run.solutions) + inputs.failures
+    failures = changed_files(folder, run) + inputs.failures
+    data = None if run.command == STREAM else run.input["sha256"]
+    parameters = run.record["parameters"]
+    failures += contradictions(folder, run.solutions, parameters, data, inputs.described, inputs.matrices)
     solutions = []
     # Not strict: without matrices there is nothing to check.
     for k, (recorded, S) in enumerate(zip(run.solutions, inputs.matrices, strict=False)):
@@ -108,7 +118,10 @@ def check_solution(folder: Path, S: Covariance, run: RunRecord, recorded: dict[s
             if dual.alpha != recorded["alpha"]:
                 raise CertificateError(f"the dual point is one for alpha = {dual.alpha:g}.")
             found, failure = verify_reported(dual.S, X, dual, run.n_components, reported)
+            failure = failure or _misreported(load_solution(folder, run, recorded, S), X, recorded)
             terms = size_of_terms(dual.S, X, dual.penalty)
+    except FileError as error:
+        return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
     except CertificateError as error:
         return Checked(recorded["alpha"], reported.gap, None, str(error), recorded.get("group", ""))
     if not failure and not abs(recorded["gap"] - reported.gap) <= 1e-9:
@@ -116,3 +129,23 @@ def check_solution(folder: Path, S: Covariance, run: RunRecord, recorded: dict[s
     if not failure:
         failure = unfounded_status(recorded, run.record["parameters"].get("tol"), terms)
     return Checked(recorded["alpha"], reported.gap, found, failure and f"{failure}.", recorded.get("group", ""))
+
+
+def _misreported(solution: Solution, X: csr_array, recorded: dict[str, Any]) -> str:
+    """Return what solver.npz, or run.json beside the bracket, says that does not follow from X and S; empty if nothing.
+
+    ``X`` is that of projection.npz, which the bracket was computed from.
+    """
+    again = solution.factors.matrix(solution.n_features, lambda X: solution.penalty.forbidden(X, solution.support))
+    if abs(again - X).max() > SAME:
+        return "solver.npz and projection.npz hold another X each"
+    follows = {
+        "n_variables": len(solution.support),
+        "explained_variance": float(solution.explained_variance.sum()),
+        "is_projection": solution.is_projection,
+    }
+    scale = {"explained_variance": solution.n_components * float(abs(solution.covariance.diagonal()).max())}
+    for name, value in follows.items():
+        if name in recorded and not abs(recorded[name] - value) <= SAME * scale.get(name, 0.0):
+            return f"{name} is {value:.10g}, but {recorded[name]:.10g} is reported"
+    return ""

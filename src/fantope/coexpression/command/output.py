@@ -37,7 +37,7 @@ def write_outputs(
     ]
     # The columns as they were rewritten: transforms, covariates and ranks are not for a program without fantope.
     operators: list[Any] = [group.solution.covariance for group in result.groups.values()]
-    matrices = [stored(folder, f"solutions/{k}/data.npy", S.columns.X, "correlation") for k, S in enumerate(operators)]
+    matrices = [stored(folder, f"solutions/{k}/data.npy", S) for k, S in enumerate(operators)]
     if figures:
         _draw(folder / "figures", result)
     inputs = {source.data.name: read.data.checksum}
