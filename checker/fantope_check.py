@@ -7,16 +7,16 @@ symmetric U with ⟨U, X⟩ ≤ Ω(X) for all X: |U_ij| ≤ w_ij. With M = S −
 τI + P − M ⪰ 0 is shown by any L with a small residual τI + P − M − LLᵀ: how eigenvalues and L were found is of no
 consequence. A sum of k products errs by at most ku/(1 − ku) of their magnitudes, in any order; all such errors are
 counted against the claim. --exact does without them, in rational numbers. See docs/trust.md and docs/certificate.md.
-Exit code 0: all that is claimed holds. 1: something does not. 2: the certificate or its data cannot be read.
-"""
-import hashlib, importlib, json, math, sys
+Exit code 0: all that is claimed holds. 1: something does not. 2: the certificate or its data cannot be read."""
+import gzip, hashlib, importlib, itertools, json, math, sys
 from fractions import Fraction
 from pathlib import Path
 import numpy as np
 
 UNIT, BITS, STRIP, LARGEST, LARGEST_EXACT = 2.0**-53, 200, 512, 20_000, 150
-MISSING = {"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"}
-FORMATS = ("fantope-certificate", 1), ("fantope-certificate", 2)
+MISSING = ",na,n/a,#n/a,#na,#n/a n/a,nan,-nan,null,none,<na>,1.#ind,-1.#ind,1.#qnan,-1.#qnan".split(",")
+WORDS = {**dict.fromkeys(MISSING, math.nan), "true": 1.0, "false": 0.0}
+SAID = ("folder", "objective", "dual_bound", "gap", "status", "alpha", "n_components", "tol")  # in both records
 KINDS = ("l1", "weighted-l1", "l1+squared-lr", "smooth", "non-negative", "group", "trend")
 fractions, whole, outer = np.frompyfunc(Fraction, 1, 1), np.frompyfunc(math.floor, 1, 1), np.multiply.outer
 others = lambda: importlib.import_module("fantope_others")  # penalties of other kinds
@@ -28,18 +28,20 @@ def require(holds, problem, code=1):
     if not holds: raise Refused(problem, code)
 def read_numbers(path, about):
     """Return the numbers that S comes from, arranged as the certificate says."""
-    layout, n, p = about["layout"] or {}, about["n_samples"], about["n_variables"]
-    readable = path.is_file() and path.name.lower().endswith((".npy", ".csv", ".tsv", ".csv.gz", ".tsv.gz"))
+    layout, n, p, name = about["layout"] or {}, about["n_samples"], about["n_variables"], path.name.lower()
+    readable = path.is_file() and name.endswith((".npy", ".csv", ".tsv", ".csv.gz", ".tsv.gz"))
     require(readable, f"{path} is no .npy, .csv or .tsv file; give the data, as one, as the second argument", 2)
     require(about["sha256"] in (None, sha256(path)), f"{path} is not the file that was used: its checksum differs")
-    number = lambda t: math.nan if t.strip().lower() in MISSING else float(t.replace(layout["decimal"], "."))
-    A = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else np.loadtxt(
-        path, delimiter=layout["separator"], skiprows=layout["skip"], converters=number, comments=None, quotechar='"',
-        usecols=range(layout["row_names"], layout["width"]), encoding="utf-8-sig", ndmin=2)
-    A = (A.T if layout.get("transpose") else A)[:, slice(None) if layout.get("columns") is None else layout["columns"]]
-    A = np.array(A, dtype=np.float64, order="F")
+    if name.endswith(".npy"): A = np.load(path, mmap_mode="r", allow_pickle=False)
+    else:
+        number = lambda t: WORDS[t] if (t := t.strip().lower()) in WORDS else float(t.replace(layout["decimal"], "."))
+        with (gzip.open if name.endswith(".gz") else open)(path, "rt", encoding="utf-8-sig") as lines:
+            lines = (line for line in itertools.islice(lines, layout["skip"], None) if line.strip())
+            A = np.loadtxt(lines, converters=number, delimiter=layout["separator"], comments=None, quotechar='"',
+                           usecols=range(layout["row_names"], layout["width"]), ndmin=2)
+    A = np.array((A.T if layout.get("transpose") else A)[:, layout.get("columns") or ...], dtype=np.float64, order="F")
     if layout.get("impute") == "mean": A = np.where(np.isnan(A), np.nanmean(A, axis=0), A)
-    require(A.shape == (n, p) and np.isfinite(A).all(), f"{path} does not hold {n} × {p} finite numbers")
+    require([*A.shape, about["divisor"]] == [n, p, n] and np.isfinite(A).all(), f"{path} is not {n} × {p} numbers")
     return A
 class Matrix:
     """S by blocks; a computed entry is within error·σ_iσ_j of the true one, σ_i² = |S_ii|."""
@@ -71,8 +73,7 @@ class Matrix:
         return fractions(root(S, outer(S.diagonal(), S.diagonal()))) / (1 << BITS)
 class Dual:
     """Ω by its weights; U inside the parts that the labels name: stored, or S_ij clipped to ±w_ij, and U_ii = w_ii.
-    Between parts U_ij = S_ij. Online-P's Ω has κ‖X‖²_r more, κ = 1/(2√t): any U will do, at ‖U − clip(U)‖²_q/(4κ).
-    """
+    Between parts U_ij = S_ij. Online-P's Ω has κ‖X‖²_r more, κ = 1/(2√t): any U will do, at ‖U − clip(U)‖²_q/(4κ)."""
     def __init__(self, stored, penalty, p):
         self.alpha, self.labels, kept, kind = penalty["alpha"], stored["labels"], stored["kept"], penalty["kind"]
         require(kind in KINDS, f"the penalty {kind!r} is not known here", 2)
@@ -163,12 +164,12 @@ def shortfall(S, dual, rows, level, g, V):
     m, A, size, worst = len(rows), np.empty((len(rows), len(rows))), 0.0, 0.0
     for i in range(0, m, STRIP):
         M = dual.point(S, rows[i : i + STRIP], rows)[1]
-        size, A[i : i + STRIP] = max(size, np.abs(M).sum(axis=1).max()), (V.T[i : i + STRIP] * g) @ V - M
+        size, A[i : i + STRIP] = np.maximum(size, np.abs(M).sum(axis=1).max()), (V.T[i : i + STRIP] * g) @ V - M
     A.flat[:: m + 1] += level
     try: L = np.linalg.cholesky(A)
     except np.linalg.LinAlgError: return None
     for i in range(0, m, STRIP):
-        worst = max(worst, np.abs(A[i : i + STRIP] - L[i : i + STRIP] @ L.T).sum(axis=1).max())
+        worst = np.maximum(worst, np.abs(A[i : i + STRIP] - L[i : i + STRIP] @ L.T).sum(axis=1).max())
     size += abs(level) + (g * (V**2).sum(axis=1)).sum()
     return 2 * (worst + (m + 4) * UNIT * (L**2).sum() + (len(g) + 8) * UNIT * size)
 def upper_bound(S, dual, X, d, claim, exact):
@@ -198,7 +199,7 @@ def upper_bound(S, dual, X, d, claim, exact):
         if None not in found: break
         eta *= 4
     require(None not in found, "no bound can be shown")
-    terms = [cost, d * (tau + eta + max(found, default=0.0) + off), np.maximum(alone - tau, 0.0).sum()]
+    terms = [cost, d * (tau + eta + np.max([0.0, *found]) + off), np.maximum(alone - tau, 0.0).sum()]
     terms += [(np.maximum(theta - tau, 0.0) * (V**2).sum(axis=1)).sum() for _, theta, V in parts]
     return float(sum(terms) + 4 * (S.size + d) * UNIT * np.abs(terms).sum())
 def check(out, data=None, exact=False):
@@ -208,15 +209,15 @@ def check(out, data=None, exact=False):
     for name, record in (("certificate.json", certificate), ("run.json", run)):
         said = json.dumps({key: value for key, value in record.items() if key != "digest"}, sort_keys=True)
         require(hashlib.sha256(said.encode()).hexdigest() == record["digest"], f"{folder / name} {altered}")
-    require((certificate["format"], certificate["version"]) in FORMATS, "this is not a format that is known here", 2)
+    require(certificate["format"] == "fantope-certificate" and certificate["version"] < 3, "a format not known here", 2)
     for name, digest in {"certificate.json": None, **run["files"]}.items():
         require((folder / name).is_file() and sha256(folder / name) == digest, f"{folder / name} {altered}")
-    known = data is None or certificate["data"] in (None, sha256(Path(data)))  # None: of a format not read here
-    require(known, f"{data} is not the file that was used: its checksum differs")
+    require(data is None or certificate["data"] in (None, sha256(Path(data))), f"{data} is not the file that was used")
     require(len(certificate["solutions"]) == len(run["solutions"]) > 0, "run.json speaks of other solutions")
     for claim, recorded in zip(certificate["solutions"], run["solutions"]):
-        same = all(claim[name] == recorded[name] for name in ("folder", "objective", "dual_bound", "gap", "status"))
-        require(same, "run.json and certificate.json differ in what they claim")
+        one, other = {**claim, "alpha": claim["penalty"]["alpha"]}, {**run["parameters"], **recorded}
+        differ = [name for name in SAID if one[name] != other[name]]
+        require(not differ, f"run.json and certificate.json differ in {', '.join(differ)}")
         if claim["matrix"] != matrix:
             matrix, about = claim["matrix"], certificate["matrices"][claim["matrix"]]
             path = folder / about["file"] if about["stored"] or data is None else Path(data)
@@ -229,14 +230,13 @@ def check(out, data=None, exact=False):
         X, dual = arrays["X"], Dual(arrays["U"], claim["penalty"], S.size)
         here = others().Rougher(S, arrays["U"]) if dual.kind == "smooth" else S
         (lower, terms), upper = lower_bound(here, dual, X, d, exact), upper_bound(here, dual, X, d, high, exact)
-        scale = max(abs(low), abs(high), np.abs(here.diagonal).max(), dual.alpha)
-        whose = f"{claim['folder']}: alpha = {dual.alpha:.6g}, d = {d}: the optimum is in [{lower:.12g}, {upper:.12g}]"
+        scale, whose = max(abs(lower), np.abs(here.diagonal).max()), f"{claim['folder']}: alpha = {dual.alpha:.6g}, d ="
+        whose += f" {d}, S from {path}: the optimum is in [{lower:.12g}, {upper:.12g}]"
         shown = abs(lower - low) <= 1e-9 * scale and upper <= high + 1e-9 * scale
         require(shown, f"{whose}, which does not show the [{low:.12g}, {high:.12g}] that is claimed")
         gap = max(high - low, 0.0) / max(abs(low), abs(high), 1e-300)
-        met = gap <= claim["tol"] or high - low <= max(claim["tol"] / 100, 1e-10) * terms
-        follows = abs(gap - claim["gap"]) <= 1e-9 and (met or claim["status"] != "SOLVED")
-        require(follows, f"{whose}: the gap or the status claimed does not follow")
+        met = claim["status"] != "SOLVED" or gap <= claim["tol"] or high - low <= max(claim["tol"] / 100, 1e-10) * terms
+        require(met and abs(gap - claim["gap"]) <= 1e-9, f"{whose}: the gap or the status claimed does not follow")
         yield f"{whose}; claimed [{low:.12g}, {high:.12g}], gap {gap:.2g}"
 def main(arguments):
     try:

@@ -93,7 +93,7 @@ def test_both_programs_agree(tmp_path, capsys):
         what = spoil(out, sol, rng)
         ours, theirs = verify_folder(out).holds, checker.main([str(out)])
         assert theirs in (0, 1), f"seed {k}, {what}: {capsys.readouterr().out}"
-        # X is spoilt in a file that `verify` does not read; and it allows a bound a fiftieth of the width.
+        # `verify` compares X with projection.npz, to 1e-9; and it allows a bound a fiftieth of the width.
         if what in ("nothing", "alpha", "objective", "U"):
             assert ours == (theirs == 0), f"seed {k}, {what}: {verify_folder(out).failures}, {capsys.readouterr().out}"
         if theirs == 0 and what != "nothing":

@@ -169,6 +169,86 @@ def test_the_two_records_must_agree(record, copy):
     assert verdicts(copy, "plain") == (1, 1)
 
 
+def test_an_objective_does_not_become_true_beside_a_bound_that_is_huge(copy):
+    def change(record):
+        record["solutions"][0].update(objective=50.0, dual_bound=1e300, gap=1.0, status="MAX_ITER")
+
+    edit(copy / "plain", change)
+    assert verdicts(copy, "plain") == (1, 1)
+
+
+@pytest.mark.parametrize("field", ["alpha", "n_components", "tol"])
+@pytest.mark.parametrize("record", ["certificate.json", "run.json"])
+def test_what_was_asked_for_is_the_same_in_both_records(record, field, copy):
+    def change(record):
+        claim = record["solutions"][0]
+        place = record["parameters"] if field in record.get("parameters", {}) and field != "alpha" else claim
+        place = claim["penalty"] if field == "alpha" and "penalty" in claim else place
+        place[field] = 1 if field == "n_components" else 1.5 * place[field]
+
+    edit(copy / "plain", change, names=[record])
+    assert verdicts(copy, "plain") == (1, 1)
+
+
+def test_the_divisor_is_that_of_the_matrix(copy):
+    edit(copy / "plain", lambda record: record["matrices"][0].update(divisor=49), names=["certificate.json"])
+    assert verdicts(copy, "plain") == (1, 1)
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_a_stored_matrix_that_the_data_do_not_give_is_found(sealed, copy):
+    """The checker reads S from the result, and says so; that it comes from the data is for `fantope verify` to say."""
+    ranks = np.load(copy / "ranks" / "ranks.npy")
+    np.save(copy / "ranks" / "ranks.npy", ranks[::-1] * np.where(np.arange(ranks.shape[1]) == 0, -1.0, 1.0))
+    if sealed:
+        reseal(copy / "ranks")
+    assert main(["verify", str(copy / "ranks"), "--quiet"]) == 1
+
+
+CELLS = [
+    "NA",
+    "NaN",
+    "nan",
+    "-nan",
+    "NULL",
+    "None",
+    "n/a",
+    "#N/A",
+    "#N/A N/A",
+    "#NA",
+    "<NA>",
+    "1.#IND",
+    "-1.#QNAN",
+    '""',
+]
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_missing_values_are_spelt_the_same_for_both(cell, tmp_path):
+    rows = [["3.5", "1", "-2e-1"], [cell, "2.25", "0"], ["1", "0.5", "7"], ["2", "9", "1"]]
+    (tmp_path / "data.csv").write_text("\n".join(["a,b,c", *map(",".join, rows)]))
+    options = ["-d", "1", "-a", "0.1", "--impute", "mean", "--quiet", "--no-figures", "-o", str(tmp_path / "out")]
+    assert main(["fit", str(tmp_path / "data.csv"), *options]) == 0
+    assert verdicts(tmp_path, "out") == (0, 0)
+
+
+def test_tables_with_truth_values_and_lines_of_spaces(tmp_path):
+    lines = ["", "id,a,b,c", "x,TRUE,1,5", "   ", '"y\n1",FALSE,2,3', "z,TRUE,4,4", "", "  "]
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    options = ["-d", "1", "-a", "0.1", "--quiet", "--no-figures", "-o", str(tmp_path / "out")]
+    assert main(["fit", str(tmp_path / "data.csv"), *options]) == 0
+    assert verdicts(tmp_path, "out") == (0, 0)
+    (tmp_path / "data.csv").write_text("a,b,c\n1,2,3\n3,1\0,4\n2,2,2\n")
+    assert main(["fit", str(tmp_path / "data.csv"), *options]) == 2
+
+
+def test_the_program_says_where_s_comes_from(made, capsys):
+    assert checker.main([str(made / "plain"), str(made / "plain.csv")]) == 0
+    assert f"S from {made / 'plain.csv'}: " in capsys.readouterr().out
+    assert checker.main([str(made / "ranks"), str(made / "plain.csv")]) == 0
+    assert f"S from {made / 'ranks' / 'ranks.npy'}: " in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(("field", "value"), [("status", "SOLVED"), ("gap", 1e-9), ("n_components", 3)])
 def test_words_that_do_not_follow_are_refused(field, value, copy):
     def change(record):

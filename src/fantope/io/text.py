@@ -28,7 +28,11 @@ from fantope.typing import Array
 
 BLOCK = 4 * 2**20  # bytes of lines parsed at a time
 LOOKED_AT = 30  # lines
-MISSING = {"", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "<na>"}  # lower case; pandas knows the same
+# In lower case; pandas knows the same, and so does the checker.
+MISSING = {
+    "", "na", "n/a", "#n/a", "#na", "#n/a n/a", "nan", "-nan", "null", "none", "<na>", "1.#ind", "-1.#ind", "1.#qnan",
+    "-1.#qnan",
+}  # fmt: skip
 SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
 
 
@@ -254,6 +258,8 @@ def _numbers(path: Path, layout: Layout) -> tuple[list[str] | None, Array, str]:
         for _ in range(layout.skip):
             file.readline()
         for block in _blocks(path, layout, file):
+            if b"\0" in block:  # where pandas would take a field to end
+                raise FileError(path, "is not a text table (it has a NUL character)", remedy="write it again")
             text = block.decode("utf-8" if filled or layout.skip else "utf-8-sig")
             if not text.strip():
                 continue

@@ -101,16 +101,15 @@ def size_of_terms(S: Covariance, X: scipy.sparse.csr_array, penalty: Entrywise |
 def compare_brackets(found: Certificate, reported: Certificate, scale: float) -> str:
     """Return what of a reported bracket does not hold beside the one recomputed from X and U; empty if all does.
 
-    Both brackets are safe, but computed along different routes: a fiftieth of the width, of which the recomputed bound
-    may use half, and the rounding of ``scale``, the largest magnitude in the problem, are allowed for.
+    Both brackets are safe, but computed along different routes: of the bound a fiftieth of the width, of which the
+    recomputed one may use half, and of both the rounding of ``scale``, the largest variance, are allowed for.
     """
-    width = max(reported.dual_bound - reported.objective, 0.0)
-    scale = max(scale, abs(reported.objective), abs(reported.dual_bound))
-    allowed = 0.02 * width + 1e-9 * scale
+    width, rounding = max(reported.dual_bound - reported.objective, 0.0), 1e-9 * max(scale, abs(found.objective))
+    allowed = 0.02 * width + rounding
     wider = not found.dual_bound - found.objective <= width + allowed
     if wider or not found.dual_bound <= reported.dual_bound + allowed:
         what = "bracket is wider than"
-    elif not abs(found.objective - reported.objective) <= allowed:
+    elif not abs(found.objective - reported.objective) <= rounding:
         what = "objective is not"
     else:
         return ""
@@ -126,7 +125,7 @@ def verify_reported(
     """Recompute a bracket from S, X and U, and return it with what differs from the one reported, if anything does."""
     width = max(reported.dual_bound - reported.objective, 0.0)
     found = verify(S, X, dual, n_components, slack=0.01 * width, accepted=reported.dual_bound + 0.01 * width)
-    return found, compare_brackets(found, reported, max(float(np.abs(S.diagonal()).max()), dual.alpha))
+    return found, compare_brackets(found, reported, float(np.abs(S.diagonal()).max()))
 
 
 def certify(
