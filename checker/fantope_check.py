@@ -230,8 +230,8 @@ def check(out, data=None, exact=False):
         X, dual = arrays["X"], Dual(arrays["U"], claim["penalty"], S.size)
         here = others().Rougher(S, arrays["U"]) if dual.kind == "smooth" else S
         (lower, terms), upper = lower_bound(here, dual, X, d, exact), upper_bound(here, dual, X, d, high, exact)
-        scale, whose = max(abs(lower), np.abs(here.diagonal).max()), f"{claim['folder']}: alpha = {dual.alpha:.6g}, d ="
-        whose += f" {d}, S from {path}: the optimum is in [{lower:.12g}, {upper:.12g}]"
+        scale, whose = max(abs(lower), np.abs(here.diagonal).max(), dual.alpha), f"{claim['folder']}: alpha = "
+        whose += f"{dual.alpha:.6g}, d = {d}, S from {path}: the optimum is in [{lower:.12g}, {upper:.12g}]"
         shown = abs(lower - low) <= 1e-9 * scale and upper <= high + 1e-9 * scale
         require(shown, f"{whose}, which does not show the [{low:.12g}, {high:.12g}] that is claimed")
         gap = max(high - low, 0.0) / max(abs(low), abs(high), 1e-300)

@@ -284,6 +284,19 @@ def test_another_x_or_u_is_refused_even_with_new_checksums(name, copy):
     assert checker.main([str(copy / name)]) == 1
 
 
+@pytest.mark.parametrize("change", ["beyond", "fewer", "other"])
+def test_another_x_in_the_file_of_the_solver_is_refused_by_both(change, copy):
+    file = copy / "plain" / "solver.npz"
+    with np.load(file) as stored:
+        rows, vectors, weights = stored["rows"], stored["vectors"].copy(), stored["weights"]
+    vectors[0] = vectors[0][::-1]
+    changes = {"beyond": {"rows": rows + 1000}, "fewer": {"weights": weights[:1]}, "other": {"vectors": vectors}}
+    rewrite(file, **changes[change])
+    reseal(copy / "plain")
+    theirs, ours = verdicts(copy, "plain")
+    assert theirs in (1, 2) and ours == 1
+
+
 def test_numbers_of_single_precision_are_taken_for_what_they_are(copy):
     file = copy / "plain" / "solver.npz"
     with np.load(file) as stored:

@@ -87,4 +87,4 @@ def verify_online(
     M -= D + np.triu(D, 1).T
     cost = norms.dual_value_of(problem.S, M)
     found = Certificate(objective, dual_bound(M, d) + cost)
-    return found, compare_brackets(found, reported, float(np.abs(S.diagonal()).max()))
+    return found, compare_brackets(found, reported, max(float(np.abs(S.diagonal()).max()), norms.alpha))

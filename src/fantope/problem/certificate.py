@@ -102,7 +102,7 @@ def compare_brackets(found: Certificate, reported: Certificate, scale: float) ->
     """Return what of a reported bracket does not hold beside the one recomputed from X and U; empty if all does.
 
     Both brackets are safe, but computed along different routes: of the bound a fiftieth of the width, of which the
-    recomputed one may use half, and of both the rounding of ``scale``, the largest variance, are allowed for.
+    recomputed one may use half, and of both the rounding of ``scale``, the largest variance or alpha, are allowed for.
     """
     width, rounding = max(reported.dual_bound - reported.objective, 0.0), 1e-9 * max(scale, abs(found.objective))
     allowed = 0.02 * width + rounding
@@ -125,7 +125,7 @@ def verify_reported(
     """Recompute a bracket from S, X and U, and return it with what differs from the one reported, if anything does."""
     width = max(reported.dual_bound - reported.objective, 0.0)
     found = verify(S, X, dual, n_components, slack=0.01 * width, accepted=reported.dual_bound + 0.01 * width)
-    return found, compare_brackets(found, reported, float(np.abs(S.diagonal()).max()))
+    return found, compare_brackets(found, reported, max(float(np.abs(S.diagonal()).max()), dual.alpha))
 
 
 def certify(
