@@ -401,6 +401,13 @@ def test_the_estimate_of_online_p_can_be_checked(name, streamed, capsys):
     assert fantope.load(streamed / name / "state.fantope").n_samples_seen_ == 12
 
 
+def test_a_stream_without_a_certificate_is_said_to_have_none(streamed, capsys):
+    out = ["-d", "1", "--algorithm", "online-t", "-o", str(streamed / "fast"), "--quiet"]
+    assert main(["stream", str(streamed / "rows.npy"), *out]) == 0
+    assert verdicts(streamed, "fast") == (2, 2)
+    assert "which certifies the estimate of Online-P alone; open its state.fantope" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("change", ["bound", "objective", "t", "U", "S", "X"])
 def test_a_spoilt_stream_is_refused_even_with_new_checksums(change, streamed, tmp_path):
     out = tmp_path / "stream"

@@ -213,6 +213,9 @@ def read_record(folder: Path) -> RunRecord:
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise FileError(file, "is missing or damaged", remedy=remedy) from None
     certified = command in COMMANDS or (command == STREAM and "solutions" in record)
+    if command == STREAM and not certified:
+        what = "was written by `fantope stream`, which certifies the estimate of Online-P alone"
+        raise FileError(folder, what, remedy="open its state.fantope with fantope.load")
     if not certified and _application(command) is None:
         raise FileError(folder, f"was written by `{command}`, not by {WRITERS}")
     try:
