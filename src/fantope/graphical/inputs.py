@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from fantope.checks import LARGEST, check_finite, is_sparse
+from fantope.checks import LARGEST, check_finite, is_sparse, unmasked
 from fantope.errors import InputError
 from fantope.typing import Array
 
 
 def as_numbers(given: Any, argument: str) -> Array:
     """Return an array of floats; raise InputError for anything that is not one of real numbers."""
+    given = unmasked(argument, given)
     try:
         found = np.asarray(given.toarray() if is_sparse(given) else given)
         if np.iscomplexobj(found):
