@@ -128,7 +128,7 @@ def check_solution(folder: Path, S: Covariance, run: RunRecord, recorded: dict[s
     return Checked(recorded["alpha"], reported.gap, found, failure and f"{failure}.", recorded.get("group", ""))
 
 
-def _misreported(folder: Path, run: Run, recorded: dict[str, Any], S: Covariance, X: csr_array) -> str:
+def _misreported(folder: Path, run: RunRecord, recorded: dict[str, Any], S: Covariance, X: csr_array) -> str:
     """Return what solver.npz, or run.json beside the bracket, says that does not follow from X and S; empty if nothing.
 
     ``X`` is that of projection.npz, which the bracket was computed from.
