@@ -17,8 +17,8 @@ from fantope.coexpression.analysis.choice import Choice, Rule, check_possible, c
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
 from fantope.coexpression.analysis.differential import compare
+from fantope.coexpression.analysis.estimate import estimated_cost
 from fantope.coexpression.analysis.expression import Mangled, Missing, Prepared, Transform, prepare
-from fantope.coexpression.analysis.foretell import foretold
 from fantope.coexpression.analysis.halves import ENOUGH, SMALLEST_HALF, TOL, Discovery, match, split
 from fantope.coexpression.analysis.modules import (
     Modules,
@@ -28,6 +28,7 @@ from fantope.coexpression.analysis.modules import (
     loadings_of,
 )
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid
+from fantope.coexpression.analysis.permutation import work
 from fantope.coexpression.analysis.remarks import remarks
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import Store
@@ -271,7 +272,7 @@ def _choose(columns: Mapping[str, Array], settings: Settings) -> Choice:
     alphas = group_alphas(settings.alphas, n_samples, n_genes, settings.match)
     paths = {name: settings.path(Z, alphas[name]) for name, Z in columns.items()}
     first = next(iter(paths.values()))
-    said = foretold(
+    said = estimated_cost(
         list(n_samples.values()), n_genes, settings.max_genes, settings.permutations,
         lambda: first.S.component_labels(first.alphas[-1]),
     )  # fmt: skip
@@ -348,7 +349,8 @@ def _halves(groups: Sequence[Group], settings: Settings, notes: list[str]) -> li
 def _compare(halves: Sequence[Discovery], genes: pd.Index, settings: Settings) -> tuple[Differential, ...]:
     """Compare every pair of groups that were halved."""
     results = []
-    for number, pair in enumerate(combinations(halves, 2)):
+    pairs = list(combinations(halves, 2))
+    for number, pair in enumerate(pairs):
         results.append(
             compare(
                 pair,
@@ -357,15 +359,17 @@ def _compare(halves: Sequence[Discovery], genes: pd.Index, settings: Settings) -
                 permutations=settings.permutations,
                 seed=(settings.random_state, 1, number),
                 store=settings.store,
-                report=partial(_permuted, pair, settings),
+                report=partial(_permuted, pair, number, len(pairs), settings),
             )
         )
     return tuple(results)
 
 
-def _permuted(pair: tuple[Discovery, Discovery], settings: Settings, done: int) -> None:
-    subject = f"{pair[0].group} against {pair[1].group}"
-    settings.progress(Event("permutations", done, settings.permutations, subject))
+def _permuted(pair: tuple[Discovery, Discovery], number: int, pairs: int, settings: Settings, done: int) -> None:
+    """Report the permutations of a pair of groups, as a part of the work for all pairs."""
+    subject, whole = f"{pair[0].group} against {pair[1].group}", work(settings.permutations)
+    message = f"{done} of {settings.permutations} permutations"
+    settings.progress(Event("permutations", number * whole + work(done), pairs * whole, subject, message))
 
 
 def _discover(number: int, group: Group, settings: Settings) -> Discovery:

@@ -18,7 +18,7 @@ DEMO_OPTIONS = {"alphas": "0.65:0.95:0.05", "permutations": 250}  # instead of t
 coexpress_options = with_options(
     click.option("--groups", "samples", metavar="META", type=click.Path(path_type=Path),
                  help="Table of samples: one row a sample, its name first. Not needed if DATA is .h5ad with groups."),
-    click.option("--group-column", metavar="NAME", help="Column with the groups.  [default: META's only other column]"),
+    click.option("--group-column", metavar="NAME", help="Column with the groups.  [default: META's only other column, or 'group']"),
     click.option("--sample-column", metavar="NAME", help="Column of META that names samples.  [default: the first]"),
     click.option("--genes-in", type=click.Choice(["rows", "columns"]),
                  help="Where DATA has its genes.  [default: the axis that META does not name]"),

@@ -29,7 +29,7 @@ LARGE = 1000  # no logarithm of expression reaches it
 # Options that are parameters of the analysis by the same name.
 ANALYSIS = ("n_components", "match", "correlation", "min_genes", "max_genes", "n_modules", "permutations", "transform",
             "min_expressed", "tol", "random_state")  # fmt: skip
-FORETELL = 0.1  # of the work, from which on the time left can be estimated
+ENOUGH = 0.1  # of the work, after which the time left can be estimated
 # From which share of the bar to which a stage takes it.
 PARTS = {"path": (0.0, 0.6), "discovery": (0.6, 0.7), "modules": (0.6, 0.6), "permutations": (0.7, 0.96)}
 
@@ -38,14 +38,20 @@ class ProgressLine:
     """Turns events of the analysis into reports with a share done, of the most there can be to do."""
 
     def __init__(self, report: Callable[[float, str], None]) -> None:
-        self.report, self.done, self.began = report, 0.0, time.monotonic()
+        self.report, self.done = report, 0.0
+        self.began = self.counting = time.monotonic()
 
     def __call__(self, event: Event) -> None:
-        """Report an event; groups and pairs of groups begin each stage anew, but the bar does not go back."""
+        """Report an event; each group begins its stage again, but the bar does not go back."""
         start, stop = PARTS[event.stage]
-        self.done = max(self.done, start + event.share**2 * (stop - start))
-        passed = time.monotonic() - self.began
-        left = passed * (1.0 / self.done - 1.0) if self.done > FORETELL else 0.0
+        now, last = time.monotonic(), event.stage == "permutations"
+        share = event.share if last else event.share**2  # sets grow towards the most genes, and larger ones take longer
+        self.done = max(self.done, start + share * (stop - start))
+        if last:  # its steps are counted, so that its own pace says when it ends
+            left = (now - self.counting) * (1.0 / share - 1.0)
+        else:
+            self.counting = now
+            left = (now - self.began) * (1.0 / self.done - 1.0) if self.done > ENOUGH else 0.0
         self.report(self.done, f"{event}{f', about {_minutes(left)} left' if left else ''}")
 
 

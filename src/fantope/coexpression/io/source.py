@@ -20,6 +20,9 @@ from fantope.io.dataset import Dataset
 from fantope.io.fingerprint import checksum
 
 
+OBVIOUS = ("group", "groups")  # what a column of groups is called, among several, if nobody says which it is
+
+
 @dataclass(frozen=True)
 class Source:
     """Where the samples come from; everything that a second reading must repeat."""
@@ -119,6 +122,8 @@ def _group_column(where: Path, known: pd.DataFrame, source: Source) -> str | Non
     if source.samples is None:
         return None
     others = [name for name in names if name not in source.columns]
+    if len(others) > 1:
+        others = [name for name in others if name.casefold() in OBVIOUS] or others
     if len(others) != 1:
         ask = ("say which holds the groups with ", Use("group_column"))
         raise FileError(where, f"has the columns {listed(names)}", remedy=ask)

@@ -77,7 +77,7 @@ def coexpression_tables(result: Coexpression) -> dict[str, pd.DataFrame]:
             [
                 {
                     "first": pair.first, "second": pair.second, "statistic": pair.statistic, "p": pair.p_value,
-                    "permutations": pair.n_permutations, "larger_in": pair.larger_in,
+                    "permutations": len(pair.null), "larger_in": pair.larger_in,
                     "n_test_first": pair.n_test[0], "n_test_second": pair.n_test[1],
                 }
                 for pair in pairs

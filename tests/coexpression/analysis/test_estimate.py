@@ -3,11 +3,11 @@ import pandas as pd
 
 import fantope
 from fantope.coexpression import analyse
-from fantope.coexpression.analysis.foretell import foretold
+from fantope.coexpression.analysis.estimate import estimated_cost
 from fantope.coexpression.analysis.two_sample import leading_difference
 
 
-def test_time_and_memory_are_foretold_and_solves_counted():
+def test_time_and_memory_are_estimated_and_solves_counted():
     said = []
     X = fantope.simulate(60, 80, sizes=(12, 8)).Z
     table = pd.DataFrame(X, columns=[f"G{j}" for j in range(80)])
@@ -19,7 +19,7 @@ def test_time_and_memory_are_foretold_and_solves_counted():
 
 def test_more_groups_and_permutations_take_longer():
     scans = []
-    said = foretold([50, 50], 5000, 100, 0, lambda: scans.append(1))
+    said = estimated_cost([50, 50], 5000, 100, 0, lambda: scans.append(1))
     assert len(scans) == 1 and "5,000 genes, 50 and 50 samples" in said and " GB" in said
 
 

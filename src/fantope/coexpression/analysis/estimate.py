@@ -1,4 +1,4 @@
-"""What an analysis will cost, foretold from its sizes and from how fast this machine is."""
+"""How long an analysis will take and how much memory, estimated from its sizes and the speed of this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SURELY = 4  # the most that it takes, as a multiple of the least (12,625 probes:
 LIBRARIES, WORKING = 0.5e9, 4000  # bytes, and variables of which three arrays are formed
 
 
-def foretold(
+def estimated_cost(
     n_samples: Sequence[int], n_genes: int, largest: int, permutations: int, scan: Callable[[], object]
 ) -> str:
     """Return a sentence on time and memory; ``scan``, of the data of one group, is timed, and so is a decomposition.
