@@ -97,9 +97,10 @@ def test_few_eligible_alphas_are_pointed_out():
 
 
 def test_limits_follow_the_number_of_genes(monkeypatch):
-    assert limits(None, None, 13_822) == (50, 300)
-    assert limits(None, 20, 13_822) == (20, 20)
-    assert limits(None, None, 3) == (1, 1)
+    assert limits(None, None, 13_822, 5) == (50, 300)
+    assert limits(None, 20, 13_822, 5) == (20, 20)
+    assert limits(None, None, 60, 5) == (10, 30)
+    assert limits(None, None, 3, 2) == (1, 1)
     table, groups = factors((40, 35), 0, p=60)
     assert len(run(table, groups, min_genes=None, max_genes=None).groups["group 0"].genes) <= 30
     monkeypatch.setattr(GroupPath, "advance", lambda *args: pytest.fail("solved"))
@@ -107,3 +108,22 @@ def test_limits_follow_the_number_of_genes(monkeypatch):
         run(table, groups, min_genes=61, max_genes=70)
     with pytest.raises(ValueError, match="the smallest, 2 genes of 'group 0' have a partner"):
         run(table, groups, alphas=[0.99, 0.98])
+
+
+def test_genes_without_a_partner_do_not_choose_alpha():
+    # Above every correlation each group has the first d genes, which the order of the table decides: an overlap of 1.
+    table, groups = factors((40, 35), 0, p=60)
+    found = run(table, groups, alphas=[0.995, 0.6, 0.5], n_components=5, min_genes=4, max_genes=50)
+    assert found.alpha < 0.9 and found.selection.set_index("alpha")["n_group 0"][0.995] == 0
+
+
+def test_components_that_single_genes_fill_are_pointed_out():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((50, 40))
+    X[:, :10] += 3.0 * rng.standard_normal((50, 1))
+    table = pd.DataFrame(X, columns=[f"g{j}" for j in range(40)])
+    found = analyse(table, n_components=3, alphas=[0.8, 0.7], min_genes=5, max_genes=20)
+    group = found.groups["all"]
+    assert found.selection["n_all"].max() == 10 == len(group.genes) < len(group.solution.support)
+    assert group.modules["n_genes"].sum() == 10 and len(group.components) == 1 and group.modules.notna().all(axis=None)
+    assert any("fewer than 3 components have genes" in note for note in found.notes)

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 from fantope.coexpression import analyse
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.paths import GroupPath, grid
 from fantope.io import Cache
 from fantope.path.walk import Walk
@@ -36,7 +37,7 @@ def test_selection_is_the_papers_rule(two):
     *_, found = two
     table = found.selection
     for row in table.itertuples():
-        sets = [set(group.path[row.Index].support) for group in found.groups.values()]
+        sets = [set(genes_in_use(group.path[row.Index])) for group in found.groups.values()]
         assert row.overlap == pytest.approx(len(sets[0] & sets[1]) / len(sets[0] | sets[1]))
         assert row.eligible == all(10 <= len(active) <= 40 for active in sets)
     eligible = table[table["eligible"]]

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.paths import GroupPath
 from fantope.errors import InputError, Use, check_choice, renamed
 from fantope.events import Event, Listener
@@ -83,7 +84,7 @@ def choose(paths: Mapping[str, GroupPath], rule: str, low: int, high: int, tol: 
     largest = max(paths, key=lambda name: paths[name].n_samples)
     alphas = [paths[largest].alphas[row[largest]] for row in rows]
     table = {name: Path(tuple(path.solutions[row[name]] for row in rows)) for name, path in paths.items()}
-    supports = {name: [solution.support for solution in path] for name, path in table.items()}
+    supports = {name: [genes_in_use(solution) for solution in path] for name, path in table.items()}
     with renamed(**LIMITS):
         selected = select_by_overlap(supports, alphas, min_variables=low, max_variables=high)
     notes = []
@@ -96,6 +97,15 @@ def choose(paths: Mapping[str, GroupPath], rule: str, low: int, high: int, tol: 
             f"Only {eligible} of {len(alphas)} alphas give{'s' if eligible == 1 else ''} every group {low} to {high} "
             "genes, so that there was little to choose from: widen the limits, try closer alphas, or match by size."
         )
+    for name, path in table.items():
+        solution = path[selected.chosen]
+        alone = len(solution.support) - len(genes_in_use(solution))
+        if alone:
+            notes.append(
+                f"In {name} fewer than {solution.n_components} components have genes that are correlated above alpha = "
+                f"{solution.alpha:.3g}. The rest of the solution is {alone} gene{'s' if alone > 1 else ''} without a "
+                "partner, which the order of the table decides; they are left out of what follows."
+            )
     return Choice(table, selected, rule, tuple(notes))
 
 
@@ -164,7 +174,7 @@ class _Walk:
             self._solved(name, path.refine(self.tol, self._solving(name, path.solutions[-1].alpha)))
 
     def _solved(self, name: str, solution: Solution) -> None:
-        self.sizes[name] = len(solution.support)
+        self.sizes[name] = len(genes_in_use(solution))
         self._say(name, f"alpha = {solution.alpha:.4g}, {self.sizes[name]} genes")
 
     def _solving(self, name: str, alpha: float) -> Callable[[Record], None]:
@@ -183,12 +193,12 @@ class _Walk:
         self.progress(Event("path", done, self.high, name, text))
 
 
-def check_possible(paths: Mapping[str, GroupPath], low: int, n_components: int) -> None:
-    """Refuse limits that the smallest alpha cannot meet: a gene in use has a partner above it, but for d of them."""
+def check_possible(paths: Mapping[str, GroupPath], low: int) -> None:
+    """Refuse limits that the smallest alpha cannot meet: a gene that counts has a partner above it."""
     for name, path in paths.items():
         labels = path.S.component_labels(path.alphas[-1])
         partners = int((np.bincount(labels)[labels] > 1).sum())
-        if partners + n_components < low:
+        if partners < low:
             raise InputError(
                 f"at alpha {path.alphas[-1]:.4g}, the smallest, {partners} genes of {name!r} have a partner that they "
                 f"are correlated with above it, and {low} are wanted",

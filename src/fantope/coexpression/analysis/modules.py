@@ -10,6 +10,7 @@ from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from sklearn.metrics import silhouette_score
 
 from fantope.checks import check_whole
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.correlation import mean_correlations
 from fantope.solvers import Solution
 from fantope.typing import Array, IntArray
@@ -29,14 +30,14 @@ class Modules:
 
 
 def loadings_of(solution: Solution) -> Array:
-    """Return (m, r) loadings of the m genes in use: X = L Lᵀ.
+    """Return (m, r) loadings of the m genes in use: X = L Lᵀ on these.
 
     Where X is a projection these are, up to a rotation that no distance sees, the loadings of its d components, r = d.
     Where it is not, a gene may be in use outside the leading d dimensions, and directions with nearly equal eigenvalues
     are as good as one another: then L has a column for each eigenvalue, weighted with it, and none is cut off.
     """
-    factors = solution.factors
-    return np.asarray((np.sqrt(factors.weights)[:, None] * factors.vectors).T)
+    factors, rows = solution.factors, np.isin(solution.support, genes_in_use(solution))
+    return np.asarray((np.sqrt(factors.weights)[:, None] * factors.vectors[:, rows]).T)
 
 
 def find_modules(loadings: Array, n_modules: int | None = None, *, n_components: int | None = None) -> Modules:
@@ -169,7 +170,7 @@ def describe_components(basis: Array, Z: Array, modules: Modules, n_genes: int) 
     Parameters
     ----------
     basis : (m, d) array
-        Orthonormal columns.
+        Orthonormal columns, or zeros where a component has no gene in use.
     Z : (n, m) array
         Rewritten columns of the active set.
     modules : Modules
@@ -194,9 +195,10 @@ def describe_components(basis: Array, Z: Array, modules: Modules, n_genes: int) 
             "share": variance / n_genes,
             "n_genes": np.bincount(largest, minlength=basis.shape[1]),
             "module": np.asarray(modules.names, dtype=object)[weights.argmax(axis=0)],
-            "module_share": weights.max(axis=0) / weights.sum(axis=0),
+            "module_share": weights.max(axis=0) / np.maximum(weights.sum(axis=0), np.finfo(float).tiny),
         }
     )
+    components = components.loc[weights.any(axis=0)]  # single genes, which are not in use, may have some for themselves
     # Where X is no projection a module may lie outside the d components altogether.
     total = np.maximum(weights.sum(axis=1), np.finfo(float).tiny)
     places = pd.DataFrame({"component": weights.argmax(axis=1) + 1, "component_share": weights.max(axis=1) / total})

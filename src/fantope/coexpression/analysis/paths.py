@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.store import Store, kept
 from fantope.errors import InputError
 from fantope.events import Event, Listener
@@ -74,7 +75,7 @@ class GroupPath:
 def first_of_size(path: GroupPath, size: int, tol: float, progress: Listener) -> Solution:
     """Return the first solution, by descending alpha, with at least ``size`` genes; the last one if there is none."""
     for k, alpha in enumerate(path.alphas, start=1):
-        genes = len(path.advance(tol).support)
+        genes = len(genes_in_use(path.advance(tol)))
         progress(Event("discovery", k, len(path.alphas), "discovery half", f"alpha = {alpha:g}, {genes} genes"))
         if genes >= size:
             break

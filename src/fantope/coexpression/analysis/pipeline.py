@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from fantope.checks import check_whole
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.annotation import associations, kme, preservation
 from fantope.coexpression.analysis.choice import Choice, Rule, check_possible, check_rule, choose, group_alphas
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
@@ -76,6 +77,7 @@ class Group:
     Z: Array  # the same, rewritten
     path: Path
     solution: Solution
+    active: IntArray  # genes in use, among all analysed ones
     modules: Modules
     design: Array | None  # covariates that were regressed out
 
@@ -124,7 +126,7 @@ def analyse(
         "bicor" is the biweight midcorrelation.
     min_genes, max_genes : int, optional
         Limits on the active set of every group at the chosen alpha. By default 50 and 300, with fewer than 600 genes a
-        twelfth and a half of them.
+        twelfth and a half of them, but at least two for each component. Genes without a partner do not count.
     n_modules : int, optional
         In each group; by default chosen by silhouette.
     labels : dict of str to Series, optional
@@ -168,7 +170,8 @@ def analyse(
     preparation: dict[str, Any] = {"transform": transform, "min_expressed": min_expressed}
     preparation |= {"covariates": covariates, "missing": missing, "mangled": mangled}
     prepared = prepare(expression, groups, **preparation)
-    low, high = limits(min_genes, max_genes, prepared.expression.shape[1])
+    d = check_n_components(n_components, prepared.expression.shape[1])
+    low, high = limits(min_genes, max_genes, prepared.expression.shape[1], d)
     for name, value in (("permutations", permutations), ("random_state", random_state)):
         check_whole(name, value, 0)
     check_choice("correlation", correlation, get_args(Correlation))
@@ -176,7 +179,7 @@ def analyse(
     for name, other in (labels or {}).items():
         check_labels(name, other, prepared.expression.columns)
     settings = Settings(
-        n_components=check_n_components(n_components, prepared.expression.shape[1]),
+        n_components=d,
         alphas=grid(alphas),
         match=check_rule(match, {str(name): int(n) for name, n in prepared.groups.value_counts().items()}),
         correlation=correlation,
@@ -218,15 +221,15 @@ def _analyse(
         solution = paths[name][selected.chosen]
         modules = _modules(solution, settings.n_modules)
         design = prepared.designs.get(name)
-        groups.append(Group(name, table, columns[name], paths[name], solution, modules, design))
-    common, specific = _shared({group.name: group.solution.support for group in groups})
-    used = np.unique(np.concatenate([group.solution.support for group in groups]))
+        groups.append(Group(name, table, columns[name], paths[name], solution, genes_in_use(solution), modules, design))
+    common, specific = _shared({group.name: group.active for group in groups})
+    used = np.unique(np.concatenate([group.active for group in groups]))
     remarked, said = remarks(prepared.expression, used, columns.values())
     notes += said
     results = {}
     for group in groups:
         results[group.name] = _result(group, used, specific[group.name], remarked, labels, traits, settings.correlation)
-        found = f"{len(group.solution.support)} genes in {len(group.modules.names)} modules"
+        found = f"{len(group.active)} genes in {len(group.modules.names)} modules"
         settings.progress(Event("modules", len(results), len(tables), group.name, found))
     halves = _halves(groups, settings, notes)
     table = selected.to_frame()
@@ -249,16 +252,17 @@ def _analyse(
     )
 
 
-def limits(low: int | None, high: int | None, n_genes: int) -> tuple[int, int]:
+def limits(low: int | None, high: int | None, n_genes: int, n_components: int) -> tuple[int, int]:
     """Return the limits on the number of genes in use, and refuse those that ``n_genes`` genes cannot meet.
 
     Examples
     --------
-    >>> limits(None, None, 20_000), limits(None, None, 60), limits(10, None, 60)
-    ((50, 300), (5, 30), (10, 30))
+    >>> limits(None, None, 20_000, 5), limits(None, None, 60, 5), limits(6, None, 60, 5)
+    ((50, 300), (10, 30), (6, 30))
     """
     high = min(300, max(n_genes // 2, low or 1)) if high is None else high
-    low = min(50, max(n_genes // 12, 1), high) if low is None else low
+    # A component needs two genes at least: with fewer the groups agree on next to nothing, which counts as agreement.
+    low = min(max(min(50, n_genes // 12), 2 * n_components), high) if low is None else low
     with renamed(**LIMITS):
         check_limits(low, high)
     require(low <= n_genes, "min_genes", f"be at most {n_genes}, the number of genes", str(low))
@@ -277,7 +281,7 @@ def _choose(columns: Mapping[str, Array], settings: Settings) -> Choice:
         lambda: first.S.component_labels(first.alphas[-1]),
     )  # fmt: skip
     settings.progress(Event("path", 1, settings.max_genes, message=said))
-    check_possible(paths, settings.min_genes, settings.n_components)
+    check_possible(paths, settings.min_genes)
     return choose(paths, settings.match, settings.min_genes, settings.max_genes, settings.tol, settings.progress)
 
 
@@ -301,7 +305,7 @@ def _result(
     traits: pd.DataFrame | None,
     method: Correlation,
 ) -> GroupResult:
-    table, solution, active, names = group.table, group.solution, group.solution.support, group.table.columns
+    table, solution, active, names = group.table, group.solution, group.active, group.table.columns
     by_gene, by_module, eigengenes = describe_modules(group.Z[:, active], group.modules, names[active], table.index)
     by_gene.insert(2, "leverage", solution.projection.diagonal()[active])
     by_gene["specific"] = np.isin(active, specific)
@@ -343,7 +347,17 @@ def _halves(groups: Sequence[Group], settings: Settings, notes: list[str]) -> li
                 f"Group {group.name!r} is not compared with others: it has {len(group.table)} samples, and a "
                 f"comparison needs {needed}, half to find genes and half to test them{beside}."
             )
-    return [_discover(k, group, settings) for k, group in enumerate(large)]
+    halves = []
+    for k, group in enumerate(large):
+        half = _discover(k, group, settings)
+        if half is not None:
+            halves.append(half)
+        else:
+            notes.append(
+                f"Group {group.name!r} is not compared with others: in half of its samples no two genes are correlated "
+                f"above {settings.alphas[-1]:.3g}, the smallest alpha."
+            )
+    return halves
 
 
 def _compare(halves: Sequence[Discovery], genes: pd.Index, settings: Settings) -> tuple[Differential, ...]:
@@ -372,20 +386,23 @@ def _permuted(pair: tuple[Discovery, Discovery], number: int, pairs: int, settin
     settings.progress(Event("permutations", number * whole + work(done), pairs * whole, subject, message))
 
 
-def _discover(number: int, group: Group, settings: Settings) -> Discovery:
-    """Find genes and modules in a random half of a group, about as many genes as the whole group has."""
-    X, whole = group.table.to_numpy(), group.solution
+def _discover(number: int, group: Group, settings: Settings) -> Discovery | None:
+    """Find genes and modules in a random half of a group, about as many genes as the whole group has; None of none."""
+    X = group.table.to_numpy()
     discovery, test = split(len(X), np.random.default_rng((settings.random_state, 0, number)))
     # Half the samples have larger chance correlations, so that as many genes are in use at a larger alpha.
     larger = [alpha for alpha in grid(None) if alpha > settings.alphas[0]]
     Z = rewrite(X[discovery], settings.correlation)
     path = settings.path(Z, larger + settings.alphas)
-    solution = first_of_size(path, int(ENOUGH * len(whole.support)), TOL, settings.progress)
+    solution = first_of_size(path, int(ENOUGH * len(group.active)), TOL, settings.progress)
+    genes = genes_in_use(solution)
+    if not len(genes):
+        return None
     modules = _modules(solution, len(group.modules.names))
-    names, shares = match(solution.support, modules, whole.support, group.modules)
+    names, shares = match(genes, modules, group.active, group.modules)
     design = None if group.design is None else group.design[test]
-    own = tuple(kme(Z[:, solution.support[modules.labels == i]]) for i in range(len(modules.names)))
-    return Discovery(group.name, solution.support, modules, names, shares, own, X[test], design)
+    own = tuple(kme(Z[:, genes[modules.labels == i]]) for i in range(len(modules.names)))
+    return Discovery(group.name, genes, modules, names, shares, own, X[test], design)
 
 
 def _preservation(groups: Sequence[Group], halves: Sequence[Discovery], settings: Settings) -> pd.DataFrame:
@@ -393,7 +410,7 @@ def _preservation(groups: Sequence[Group], halves: Sequence[Discovery], settings
     rng = np.random.default_rng((settings.random_state, 2))
     parts = []
     for group in groups if settings.permutations else ():
-        members = [group.solution.support[group.modules.labels == i] for i in range(len(group.modules.names))]
+        members = [group.active[group.modules.labels == i] for i in range(len(group.modules.names))]
         own = [(name, at, kme(group.Z[:, at])) for name, at in zip(group.modules.names, members, strict=True)]
         for other in groups:
             if other is not group:

@@ -18,7 +18,8 @@ DEMO_OPTIONS = {"alphas": "0.65:0.95:0.05", "permutations": 250}  # instead of t
 coexpress_options = with_options(
     click.option("--groups", "samples", metavar="META", type=click.Path(path_type=Path),
                  help="Table of samples: one row a sample, its name first. Not needed if DATA is .h5ad with groups."),
-    click.option("--group-column", metavar="NAME", help="Column with the groups.  [default: META's only other column, or 'group']"),
+    click.option("--group-column", metavar="NAME",
+                 help="Column with the groups.  [default: META's only other column, or one called group]"),
     click.option("--sample-column", metavar="NAME", help="Column of META that names samples.  [default: the first]"),
     click.option("--genes-in", type=click.Choice(["rows", "columns"]),
                  help="Where DATA has its genes.  [default: the axis that META does not name]"),
@@ -47,7 +48,8 @@ coexpress_options = with_options(
                  help="One alpha for all groups (paper), larger for smaller groups (noise), or by genes in use (size); "
                  "auto is noise where one group has 1.5 times the samples of another."),
     click.option("--min-genes", type=click.IntRange(min=1),
-                 help="Fewest genes that a group may use at the chosen alpha.  [default: 50, or a twelfth of all]"),
+                 help="Fewest genes that a group may use at the chosen alpha.  [default: 50; with fewer than 600 genes "
+                 "a twelfth of them, but two for each component]"),
     click.option("--max-genes", type=click.IntRange(min=1), help="Most genes.  [default: 300, or half of all]"),
     click.option("--modules", "n_modules", type=click.IntRange(min=1),
                  help="Modules in each group.  [default: chosen]"),

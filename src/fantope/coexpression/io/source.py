@@ -19,7 +19,6 @@ from fantope.errors import FileError, Text, Use, listed
 from fantope.io.dataset import Dataset
 from fantope.io.fingerprint import checksum
 
-
 OBVIOUS = ("group", "groups")  # what a column of groups is called, among several, if nobody says which it is
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.report.panels import network, panels
 from fantope.coexpression.view import bands, by_module, by_specificity, densities, loadings
@@ -58,7 +59,9 @@ def payload(result: Coexpression) -> dict[str, Any]:
 def _selection(result: Coexpression) -> dict[str, Any]:
     table = result.selection.sort_values("alpha").reset_index(drop=True)
     groups = list(result.groups)
-    union = sorted({int(j) for group in result.groups.values() for solution in group.path for j in solution.support})
+    union = sorted(
+        {int(j) for group in result.groups.values() for solution in group.path for j in genes_in_use(solution)}
+    )
     position = {j: k for k, j in enumerate(union)}
     return {
         "alphas": _numbers(table["alpha"]),
@@ -75,7 +78,7 @@ def _selection(result: Coexpression) -> dict[str, Any]:
 
 def _steps(group: GroupResult, position: dict[int, int]) -> list[dict[str, Any]]:
     """Return, for each alpha in ascending order, the genes that enter and leave compared with the next larger one."""
-    supports = [{int(j) for j in solution.support} for solution in reversed(group.path.solutions)]
+    supports = [{int(j) for j in genes_in_use(solution)} for solution in reversed(group.path.solutions)]
     steps: list[dict[str, Any]] = []
     for support, before in zip(supports, [*supports[1:], set[int]()], strict=True):
         entering, leaving = sorted(support - before), sorted(before - support)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.modules import SMALLEST
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.report.table import Column, Table
@@ -187,16 +188,15 @@ def genes(result: Coexpression) -> Table:
     columns = [Column("gene", "gene", genes=True), Column("module", "module")]
     if several:
         columns.insert(1, Column("group", "group"))
-        columns.append(Column("specific", "group-specific", None, "Active in this group only"))
     columns += [
         Column("hub_rank", "hub rank", whole, "1 is the module’s strongest hub"),
         Column("kme", "kME", fixed(3), "Correlation with the module’s eigengene"),
         Column("leverage", "leverage", fixed(3), "Diagonal of the solution: how much of the subspace is this gene"),
         Column("proven", "verdict", None, "What the certificate proves: in use in every optimum, in none, or neither"),
+        *([Column("specific", "group-specific", None, "Active in this group only")] if several else []),
+        *([Column("remark", "remark")] if frame["remark"].any() else []),
         *(Column(f"sparse{k + 1}", f"C{k + 1}", _loading, f"Loading on component {k + 1}") for k in range(d)),
     ]
-    if frame["remark"].any():
-        columns.insert(2, Column("remark", "remark"))
     return Table(frame, columns, "Active genes", "genes")
 
 
@@ -310,7 +310,7 @@ def certificates(result: Coexpression) -> Table:
             "group": name,
             "alpha": solution.alpha,
             "chosen": "chosen" if solution is group.solution else "",
-            "n_genes": len(solution.support),
+            "n_genes": len(genes_in_use(solution)),
             "objective": solution.objective,
             "bound": solution.dual_bound,
             "gap": solution.gap,
