@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from scipy.stats import kstest
 
+from fantope.coexpression.analysis.differential import _structure_p
 from fantope.coexpression.analysis.permutation import LEADING, PermutationTest
 from fantope.coexpression.analysis.two_sample import leading_difference, penalty
 
@@ -128,3 +129,25 @@ def test_tables_are_sorted_and_complete():
     module = differential.modules.query("group == 'a'").nlargest(1, "mean_first")
     assert module["found_again"].item() > 0.5
     assert differential.n_test == (30, 30)
+
+
+def test_the_two_sample_test_ends_when_its_p_value_is_clear():
+    rng = np.random.default_rng(3)
+    value = 1.0
+    assert _structure_p(np.array([0.5] * 199), value) == 1 / 200
+    assert _structure_p(np.array([0.5] * 30 + [2.0] * 20), value) == 20 / 50
+    test = PermutationTest(*rng.standard_normal((2, 15, 12)), np.ones((12, 1)), "pearson", (0,))
+    observed, _ = test.observed()
+    every = test.exceedances(observed, 0, 30)
+    value = float(np.median(every[2]))
+    some = test.exceedances(observed, 0, 30, (value, 5))
+    assert (some[2] >= value).sum() == 5 and some[2][-1] >= value and len(some[2]) < 30
+    np.testing.assert_array_equal(some[2], every[2][: len(some[2])])
+    np.testing.assert_array_equal(some[0], every[0])
+    # As far as chance goes these p-values are uniform, wherever the permutations end.
+    found = []
+    for _ in range(4000):
+        draws = rng.random(201)
+        ends = np.flatnonzero(np.cumsum(draws[1:] >= draws[0]) == 20)
+        found.append(_structure_p(draws[1 : ends[0] + 2] if len(ends) else draws[1:], draws[0]))
+    assert all(abs(np.mean(np.array(found) <= level) - level) < 0.02 for level in (0.05, 0.2, 0.5))

@@ -13,7 +13,9 @@ from fantope.io.fingerprint import code_fingerprint, fingerprint
 from fantope.typing import Array, IntArray
 
 LEADING = 200  # permutations of the leading eigenvalue at most: each is a problem to solve, the rest are products
-SOLVE = 12  # times as long as its products takes the problem of a permutation (12,625 probes, 400 genes tested)
+# Of these reach the observed value: then p is clear enough, a tenth at the least, and no more problems are solved.
+CLEAR = 20
+SOLVE = 240  # times the products of a permutation, so long takes its problem (285 genes, 48 and 17 samples)
 TAIL = 0.1  # share of the samples at either end that do not count for the scale of a gene
 TIE = 1e-12  # statistics closer than this are equal: rounding must not decide a p-value
 
@@ -80,11 +82,15 @@ class PermutationTest:
         """Return the statistics of the groups as they are, and the difference of their matrices."""
         return self._statistics(np.arange(len(self._rows)))
 
-    def exceedances(self, observed: Statistics, start: int, stop: int) -> tuple[IntArray, IntArray, Array]:
+    def exceedances(
+        self, observed: Statistics, start: int, stop: int, limit: tuple[float, int] | None = None
+    ) -> tuple[IntArray, IntArray, Array]:
         """Return how often genes and modules reached the observed change in permutations start … stop − 1.
 
-        Third, the leading eigenvalue of those that have one.
+        Third, the leading eigenvalue of those that have one: the first 200, and with a ``limit`` (a value, a number) no
+        more after that many have reached the value.
         """
+        value, left = limit or (np.inf, 1)
         reached = [np.zeros(len(change), dtype=np.intp) for change in observed.changes]
         leading = []
         with one_blas_thread():  # some hundred genes: threads cost more than they bring
@@ -92,8 +98,9 @@ class PermutationTest:
                 found, D = self._statistics(np.random.default_rng((*self._seed, b)).permutation(len(self._rows)))
                 for count, change, limit in zip(reached, found.changes, observed.changes, strict=True):
                     count += change >= limit - TIE
-                if b < LEADING:
+                if b < LEADING and left > 0:
                     leading.append(leading_difference(D, self.alpha).value)
+                    left -= leading[-1] >= value - TIE
         return reached[0], reached[1], np.array(leading)
 
     def _statistics(self, order: IntArray) -> tuple[Statistics, Array]:
@@ -114,17 +121,6 @@ class PermutationTest:
         sizes = self._members.sum(axis=0)
         squares = (Z**2).sum(axis=0) @ self._members
         return np.asarray((((Z @ self._members) ** 2).sum(axis=0) - squares) / (sizes * (sizes - 1.0)))
-
-
-def work(permutations: int) -> int:
-    """Return what the first permutations take, in units of one without a problem to solve.
-
-    Examples
-    --------
-    >>> work(300) - work(200), work(200) > work(300) // 2
-    (100, True)
-    """
-    return permutations + SOLVE * min(permutations, LEADING)
 
 
 def _partners(members: Array) -> Array:

@@ -29,7 +29,6 @@ from fantope.coexpression.analysis.modules import (
     loadings_of,
 )
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid
-from fantope.coexpression.analysis.permutation import work
 from fantope.coexpression.analysis.remarks import remarks
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.analysis.store import Store
@@ -135,8 +134,8 @@ def analyse(
     traits : DataFrame, optional
         Numbers or words about the samples, by name of sample, to compare eigengenes with.
     permutations : int, default 1000
-        For each pair of groups; the two-sample test, which solves a problem for each, takes the first 200. 0 leaves the
-        comparison of groups out.
+        For each pair of groups; the two-sample test, which solves a problem for each, takes at most 200, and ends when
+        20 of them have reached the observed value. 0 leaves the comparison of groups out.
     transform, min_expressed, covariates, missing, mangled
         See :func:`fantope.coexpression.prepare`.
     tol : float, default 1e-3
@@ -379,11 +378,13 @@ def _compare(halves: Sequence[Discovery], genes: pd.Index, settings: Settings) -
     return tuple(results)
 
 
-def _permuted(pair: tuple[Discovery, Discovery], number: int, pairs: int, settings: Settings, done: int) -> None:
-    """Report the permutations of a pair of groups, as a part of the work for all pairs."""
-    subject, whole = f"{pair[0].group} against {pair[1].group}", work(settings.permutations)
+def _permuted(
+    pair: tuple[Discovery, Discovery], number: int, pairs: int, settings: Settings, done: int, share: float
+) -> None:
+    """Report the permutations of a pair of groups, in thousandths of the work for each pair."""
+    subject = f"{pair[0].group} against {pair[1].group}"
     message = f"{done} of {settings.permutations} permutations"
-    settings.progress(Event("permutations", number * whole + work(done), pairs * whole, subject, message))
+    settings.progress(Event("permutations", round(1000 * (number + share)), 1000 * pairs, subject, message))
 
 
 def _discover(number: int, group: Group, settings: Settings) -> Discovery | None:

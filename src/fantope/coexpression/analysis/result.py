@@ -104,7 +104,7 @@ class Differential:
     """Sparse leading eigenvalue of the difference of the correlation matrices."""
     p_value: float
     null: NDArray[np.float64]
-    """The statistic under permutations of the samples, at most 200 of them."""
+    """The statistic under permutations of the samples: 200, or as many as it takes until 20 reach the observed one."""
     leading_genes: pd.DataFrame
     """gene, loading: where the difference sits."""
     n_permutations: int
