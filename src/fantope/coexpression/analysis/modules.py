@@ -15,7 +15,6 @@ from fantope.coexpression.analysis.correlation import mean_correlations
 from fantope.solvers import Solution
 from fantope.typing import Array, IntArray
 
-SMALLEST = 5  # genes in a module, where the number of modules is not given
 HUBS = 5  # genes named for each module
 SAME = 1e-9  # distance below which two directions are the same
 
@@ -40,6 +39,17 @@ def loadings_of(solution: Solution) -> Array:
     return np.asarray((np.sqrt(factors.weights)[:, None] * factors.vectors[:, rows]).T)
 
 
+def fewest_genes(n_active: int) -> int:
+    """Return how many genes a module has at least where the number of modules is not given: five, or a tenth of few.
+
+    Examples
+    --------
+    >>> fewest_genes(236), fewest_genes(36), fewest_genes(11)
+    (5, 3, 2)
+    """
+    return min(5, max(n_active // 10, 2))
+
+
 def find_modules(loadings: Array, n_modules: int | None = None, *, n_components: int | None = None) -> Modules:
     """Cluster genes by the direction of their loadings.
 
@@ -49,8 +59,8 @@ def find_modules(loadings: Array, n_modules: int | None = None, *, n_components:
     sub-module stays inside its module. Signs stay: a gene that falls where the others rise is in another module.
 
     Without ``n_modules`` the number is the one with the largest mean silhouette among 2 … 2d + 1 (with d components and
-    two signs each, about 2d directions can be distinguished), as long as every module has at least five genes: the
-    silhouette alone rewards pairs. One component alone has two directions, its signs.
+    two signs each, about 2d directions can be distinguished), as long as every module has at least five genes (a
+    tenth of fewer than 50, or two): the silhouette alone rewards pairs. One component alone has two directions, its signs.
 
     Parameters
     ----------
@@ -79,18 +89,18 @@ def find_modules(loadings: Array, n_modules: int | None = None, *, n_components:
     cuts = [_cut(rows, k) for k in candidates]
     scores = np.array([silhouette_score(rows, cut) if 1 < cut.max() + 1 < m else np.nan for cut in cuts])
     smallest = np.array([np.bincount(cut).min() for cut in cuts])
-    best = _best(scores, smallest)
+    best = _best(scores, smallest, fewest_genes(m))
     choice = pd.DataFrame(
         {"k": candidates, "silhouette": scores, "smallest": smallest, "chosen": np.arange(len(cuts)) == best}
     )
     return _ordered(cuts[best], choice)
 
 
-def _best(scores: Array, smallest: IntArray) -> int:
+def _best(scores: Array, smallest: IntArray, fewest: int) -> int:
     if len(scores) == 1:
         return 0
-    enough = smallest >= SMALLEST
-    # Where no number leaves five genes in each module, the fewest modules come closest.
+    enough = smallest >= fewest
+    # Where no number leaves so many genes in each module, the fewest modules come closest.
     return int(np.nanargmax(np.where(enough, scores, -np.inf))) if enough.any() else 0
 
 

@@ -105,8 +105,8 @@ def _by_gene(expression: pd.DataFrame, source: Source) -> tuple[pd.DataFrame, tu
             remedy="its first column is the probe, its second the gene",
         )
     note = (
-        f"Probes were named by their genes: {int(known.sum()):,} of {len(known):,} probes, {genes.nunique():,} genes; "
-        "the others have no gene, or several, and are left out."
+        f"Probes were named by their genes: {int(known.sum()):,} of {len(known):,} probes, {genes.nunique():,} genes"
+        f"{'' if known.all() else '; the others have no gene, or several, and are left out'}."
     )
     return expression.loc[:, known].set_axis(genes[known].to_numpy(), axis=1), (note,)
 

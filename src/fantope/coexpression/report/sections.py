@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from fantope.coexpression.analysis.active import genes_in_use
-from fantope.coexpression.analysis.modules import SMALLEST
+from fantope.coexpression.analysis.modules import fewest_genes
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.report.table import Column, Table
 from fantope.coexpression.report.words import (
@@ -162,9 +162,10 @@ def _choice(group: GroupResult) -> str:
         return f"The number of modules, {whole(len(group.modules))}, was given."
     best = group.choice[group.choice["chosen"].astype(bool)].iloc[0]
     rest = group.choice[~group.choice["chosen"].astype(bool)]
-    if best["smallest"] < SMALLEST:
-        return f"{int(best['k'])} modules, the fewest: no number of them leaves each {SMALLEST} genes."
-    small = rest["smallest"] < SMALLEST
+    fewest = fewest_genes(len(group.genes))
+    if best["smallest"] < fewest:
+        return f"{int(best['k'])} modules, the fewest: no number of them leaves each {fewest} genes."
+    small = rest["smallest"] < fewest
     scores = [f"{k}: {score:.2f}" for k, score in zip(rest["k"], rest["silhouette"], strict=True)]
     others = ", ".join(np.array(scores)[~small])
     text = (
@@ -173,7 +174,7 @@ def _choice(group: GroupResult) -> str:
     )
     if small.any():
         numbers = enumeration([str(k) for k in rest["k"][small]])
-        text += f" {numbers} modules were out of the question: one of them would have fewer than {SMALLEST} genes."
+        text += f" {numbers} modules were out of the question: one of them would have fewer than {fewest} genes."
     return text
 
 
