@@ -60,7 +60,8 @@ def find_modules(loadings: Array, n_modules: int | None = None, *, n_components:
 
     Without ``n_modules`` the number is the one with the largest mean silhouette among 2 … 2d + 1 (with d components and
     two signs each, about 2d directions can be distinguished), as long as every module has at least five genes (a
-    tenth of fewer than 50, or two): the silhouette alone rewards pairs. One component alone has two directions, its signs.
+    tenth of fewer than 50, or two): the silhouette alone rewards pairs. One component alone has two directions, its
+    signs.
 
     Parameters
     ----------
