@@ -130,6 +130,22 @@ assert main(["demo"]) == 2
 """
     said = run(sys.executable, "-c", program, cwd=tmp_path)
     assert "fantope[plot]" in said
+    assert "a DataFrame needs pandas, which is not installed; install the extra fantope[frames]." in said
+
+
+@pytest.mark.slow
+def test_commands_say_which_extra_they_need(tmp_path):
+    program = f"""
+import contextlib, io, sys
+for name in {sorted(extras() - {"click", "rich"})!r}:
+    sys.modules[name] = None
+from fantope.cli import main
+for extra, command in (("plot", "demo"), ("expression", "coexpress --demo"), ("paper", "reproduce all --quick")):
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        assert main(command.split()) == 2
+    assert f"which is not installed; install the extra fantope[{{extra}}]." in said.getvalue(), said.getvalue()
+"""
+    run(sys.executable, "-c", program, cwd=tmp_path)
 
 
 def extras():

@@ -139,13 +139,13 @@ def _spelled(text: Text, spelling: Spelling) -> str:
     return text if isinstance(text, str) else "".join(p if isinstance(p, str) else spelling(p) for p in text)
 
 
-def need(module: str) -> Any:
-    """Import what a format needs, or say which extra brings it."""
+def need(module: str, extra: str = "files", what: str = "this format") -> Any:
+    """Import a module that ``what`` needs, or say which extra brings it."""
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"this format needs {module.partition('.')[0]}, which is not installed; install the extra fantope[files]."
+            f"{what} needs {module.partition('.')[0]}, which is not installed; install the extra fantope[{extra}]."
         ) from error
 
 

@@ -15,7 +15,7 @@ from fantope.cardinality.relaxation import SMALLEST, Node, Relaxation
 from fantope.cardinality.separate import explained, separate_components
 from fantope.cardinality.supports import largest, leading, search, value
 from fantope.checks import check_nonnegative, check_whole
-from fantope.errors import InputError
+from fantope.errors import InputError, need
 from fantope.operators import Covariance
 from fantope.path.solve_path import Path
 from fantope.path.walk import Walk
@@ -115,6 +115,7 @@ class BracketCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per k: k, lower, upper, gap, n_nodes (needs pandas)."""
+        need("pandas", "frames", "a DataFrame")
         import pandas as pd
 
         nodes = [b.n_nodes for b in self.brackets]

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checks import is_sparse
-from fantope.errors import FileError
+from fantope.errors import FileError, need
 from fantope.typing import IntArray
 
 if TYPE_CHECKING:
@@ -143,6 +143,7 @@ class Dataset:
 
     def to_frame(self) -> pd.DataFrame:
         """Return samples × variables as a pandas DataFrame, in memory."""
+        need("pandas", "frames", "a DataFrame")
         import pandas as pd
 
         values = loaded(self.values)

@@ -12,6 +12,7 @@ import click
 from rich.table import Table
 
 from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain, talk_options
+from fantope.errors import need
 from fantope.io.folder import RECORD, refuse_foreign
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def reproduce(what: str, out: Path, quick: bool, full: bool, data: Path | None, 
     if quick and full:
         raise click.UsageError("--quick and --full exclude each other; give one of them.")
     talk = Talk(quiet=quiet, json=as_json)
+    for module in ("matplotlib", "markdown_it"):
+        need(module, "paper", "fantope reproduce")
     from fantope.paper.reproduction import expected_minutes
     from fantope.paper.reproduction import reproduce as run
 

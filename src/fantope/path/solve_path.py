@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fantope.checks import check_nonnegative, check_whole
-from fantope.errors import require
+from fantope.errors import need, require
 from fantope.notebook import card, curve, table
 from fantope.operators import Covariance
 from fantope.path.walk import Walk
@@ -83,6 +83,7 @@ class Path:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per alpha (needs pandas)."""
+        need("pandas", "frames", "a DataFrame")
         import pandas as pd
 
         return pd.DataFrame(

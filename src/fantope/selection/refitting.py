@@ -10,7 +10,7 @@ import scipy.linalg
 import scipy.special
 
 from fantope.checks import check_finite
-from fantope.errors import require
+from fantope.errors import need, require
 from fantope.solvers.validation import check_n_components
 from fantope.typing import Array, IntArray
 
@@ -53,6 +53,7 @@ class Refit:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per variable of the support: leverage and loadings with their intervals (needs pandas)."""
+        need("pandas", "frames", "a DataFrame")
         import pandas as pd
 
         own = self.support

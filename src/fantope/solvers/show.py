@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from fantope.errors import need
 from fantope.notebook import card, loadings
 from fantope.problem.certificate import ABOUT_ZERO, size_of_terms
 
@@ -57,6 +58,7 @@ def solution_html(solution: Solution) -> str:
 
 def solution_frame(solution: Solution, names: Sequence[str] | None) -> pd.DataFrame:
     """Return one row for each variable in use."""
+    need("pandas", "frames", "a DataFrame")
     import pandas as pd
 
     p, rows = solution.n_features, solution.support

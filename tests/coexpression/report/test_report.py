@@ -11,6 +11,7 @@ import pytest
 
 from coexpression_example import ODD, SCRIPT, equal_groups, one_group, two_groups
 from fantope.coexpression import analyse
+from fantope.coexpression.analysis.modules import fewest_genes
 from fantope.coexpression.report import About, render_report
 
 ABOUT = About(
@@ -170,7 +171,7 @@ def test_the_same_result_gives_the_same_file(text):
 
 def test_it_says_why_there_are_so_many_modules():
     result = one_group()
-    choice = pd.DataFrame({"k": [2, 3, 4], "silhouette": [0.5, 0.6, 0.7], "smallest": [9, 6, 2], "chosen": [0, 1, 0]})
+    choice = pd.DataFrame({"k": [2, 3, 4], "silhouette": [0.5, 0.6, 0.7], "smallest": [9, 6, 1], "chosen": [0, 1, 0]})
 
     def told(table):
         group = replace(result.groups["all"], choice=table)
@@ -180,7 +181,8 @@ def test_it_says_why_there_are_so_many_modules():
     assert (
         "3 modules were chosen because they separate the loadings best: mean silhouette 0.60 (others: 2: 0.50)." in text
     )
-    assert "4 modules were out of the question: one of them would have fewer than 5 genes." in text
-    few = choice.assign(smallest=[4, 3, 2], chosen=[True, False, False])
-    assert "2 modules, the fewest: no number of them leaves each 5 genes." in told(few)
+    fewest = fewest_genes(len(result.groups["all"].genes))
+    assert f"4 modules were out of the question: one of them would have fewer than {fewest} genes." in text
+    few = choice.assign(smallest=[1, 1, 1], chosen=[True, False, False])
+    assert f"2 modules, the fewest: no number of them leaves each {fewest} genes." in told(few)
     assert "The number of modules" in told(choice[:1])

@@ -209,7 +209,8 @@ def describe_components(basis: Array, Z: Array, modules: Modules, n_genes: int) 
             "module_share": weights.max(axis=0) / np.maximum(weights.sum(axis=0), np.finfo(float).tiny),
         }
     )
-    components = components.loc[weights.any(axis=0)]  # single genes, which are not in use, may have some for themselves
+    # Single genes, which are not in use, may have some for themselves.
+    components = components.loc[np.flatnonzero(weights.any(axis=0))]
     # Where X is no projection a module may lie outside the d components altogether.
     total = np.maximum(weights.sum(axis=1), np.finfo(float).tiny)
     places = pd.DataFrame({"component": weights.argmax(axis=1) + 1, "component_share": weights.max(axis=1) / total})

@@ -96,8 +96,8 @@ class PermutationTest:
         with one_blas_thread():  # some hundred genes: threads cost more than they bring
             for b in range(start, stop):
                 found, D = self._statistics(np.random.default_rng((*self._seed, b)).permutation(len(self._rows)))
-                for count, change, limit in zip(reached, found.changes, observed.changes, strict=True):
-                    count += change >= limit - TIE
+                for count, change, seen in zip(reached, found.changes, observed.changes, strict=True):
+                    count += change >= seen - TIE
                 if b < LEADING and left > 0:
                     leading.append(leading_difference(D, self.alpha).value)
                     left -= leading[-1] >= value - TIE

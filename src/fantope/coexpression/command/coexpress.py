@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from fantope.cli.console import Talk, given, talk_options, with_options
+from fantope.errors import need
 
 COMMAND = "fantope coexpress"
 DEFAULT_ALPHAS = "0.30:0.99:0.01"  # the library's, of which it solves the first that are of use
@@ -93,6 +94,8 @@ def coexpress(data: Path | None, is_demo: bool, out: Path | None, quiet: bool, a
     context = click.get_current_context()
     if is_demo:
         options |= {name: value for name, value in DEMO_OPTIONS.items() if not given(context, name)}
+    for module in ("pandas", "anndata", "jinja2", *(() if options["no_figures"] else ("matplotlib",))):
+        need(module, "expression", COMMAND)
     from fantope.coexpression.command.run import run  # only now: --help must not wait for solvers to load
 
     return run(data, DEMO_FOLDER if out is None else out, options, _command_line(context), Talk(quiet, as_json))

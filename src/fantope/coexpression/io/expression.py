@@ -104,7 +104,7 @@ def read_annotation(path: Path) -> pd.DataFrame | None:
     """Return what an .h5ad file knows of its samples; None for another format."""
     if path.suffix.lower() != ".h5ad":
         return None
-    h5py, elements = need("h5py"), need("anndata.io")
+    h5py, elements = need("h5py"), need("anndata.io", "expression")
     errors, what = (OSError, KeyError, ValueError), "has no readable table of samples, obs"
     with unreadable(path, what, *errors), h5py.File(path, "r") as file:
         frame: Any = elements.read_elem(file["obs"])

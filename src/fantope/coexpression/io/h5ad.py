@@ -26,7 +26,7 @@ def write_h5ad(file: Path, result: Coexpression) -> None:
     ``obsm["eigengenes_<group>"]`` are the eigengenes, NaN for the samples of other groups. ``uns["fantope"]`` has
     parameters and the table that alpha was chosen from.
     """
-    anndata = need("anndata")
+    anndata = need("anndata", "expression")
     groups = list(result.groups.values())
     whole = pd.concat([group.expression for group in groups])
     scaled = pd.concat([_scaled(group.expression) for group in groups]).to_numpy(dtype=float)
