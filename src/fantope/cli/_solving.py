@@ -14,6 +14,7 @@ from fantope.cli._data import READING, PathProgress, fit_progress
 from fantope.cli._penalty import read_penalty
 from fantope.cli.console import NOT_REACHED, OK, Talk
 from fantope.cli.fit import TARGETS
+from fantope.errors import need
 from fantope.io import Dataset, Reading, operator, read
 from fantope.io.certificates import of_operator
 from fantope.io.covariances import making
@@ -93,6 +94,8 @@ def _run(
 ) -> tuple[Any, list[str], dict[str, Any]]:  # fmt: skip
     """Read, solve and write; return what was found, sentences on the data, and what run.json says."""
     reading = Reading(**{name: options[name] for name in READING})
+    if not options["no_figures"]:  # before the long work, not after it
+        need("matplotlib", "plot", "drawing figures")
     with result_folder(out, command=command, replace=options["overwrite"]) as folder:
         began = time.perf_counter()
         with talk.progress(command.split()[-1], lines=lines) as report:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from fantope.cli.console import Talk, talk_options
+from fantope.errors import need
 
 
 @click.command()
@@ -31,6 +32,7 @@ def demo(out: Path, quiet: bool, as_json: bool, **options: Any) -> int:
 
     Example: fantope demo --n 100 --p 200 -o my-demo
     """
+    need("matplotlib", "plot", "fantope demo")
     from fantope.cli._demo_run import run  # only now: --help must not wait for solvers to load
 
     return run(out, Talk(quiet, as_json), **options)
