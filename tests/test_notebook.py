@@ -37,6 +37,16 @@ def test_a_solution_shows_bracket_support_and_loadings():
     assert html.count("<svg") == 2 and len(html) < 20_000
 
 
+def test_a_precision_matrix_shows_bracket_and_strongest_pairs():
+    S = np.corrcoef(SIM.Z.T)
+    solution = fantope.graphical_lasso(S, 0.3)
+    text = "".join(parsed(solution._repr_html_()).itertext())
+    partial = solution.partial_correlations.toarray()
+    assert f"{solution.n_edges} of 276 pairs" in text and "nats" in text
+    assert f"{partial.flat[np.abs(partial).argmax()]:+.3f}" in text
+    assert "partial correlation" not in fantope.graphical_lasso(S, 1.0)._repr_html_()
+
+
 def test_a_frame_has_a_row_for_each_variable_in_use():
     solution = fantope.solve(fantope.covariance(FRAME), 2, 0.5)
     frame = solution.to_frame()

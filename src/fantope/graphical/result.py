@@ -10,9 +10,12 @@ import scipy.sparse
 
 from fantope.graphical.certificate import Weights, bound_below, objective_above
 from fantope.graphical.inputs import as_covariance
+from fantope.notebook import card, table
 from fantope.problem.certificate import CertificateError
 from fantope.solvers.result import Status
 from fantope.typing import Array, IntArray
+
+SHOWN = 8  # strongest pairs in a notebook
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,18 @@ class PrecisionSolution:
             raise CertificateError(
                 f"the bracket is [{bound:.9g}, {objective:.9g}], not [{self.dual_bound:.9g}, {self.objective:.9g}]."
             )
+
+    def _repr_html_(self) -> str:
+        p, found = len(self.labels), scipy.sparse.coo_array(scipy.sparse.triu(self.partial_correlations))
+        order = np.argsort(-np.abs(found.data), kind="stable")[:SHOWN]
+        pairs = [(str(found.row[k]), str(found.col[k]), f"{found.data[k]:+.3f}") for k in order]
+        lines = {
+            "optimum": f"between {self.dual_bound:.8g} and {self.objective:.8g}, gap {self.gap:.2g} nats",
+            "edges": f"{self.n_edges} of {p * (p - 1) // 2} pairs at alpha = {self.weights.alpha:g}",
+            "status": f"{self.status} ({self.n_iter} iterations)",
+        }
+        strongest = [table(("i", "j", "partial correlation"), pairs)] if pairs else []
+        return card(f"Sparse precision matrix of {p} variables", lines, *strongest)
 
 
 def partial_correlations(precision: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
