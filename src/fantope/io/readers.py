@@ -38,7 +38,7 @@ SEVERAL = {".npz", ".h5ad", ".zarr"}  # formats whose files may hold several mat
 FOLDERS = {".zarr"}  # formats whose files may be folders
 
 
-def read(path: Path, reading: Reading | None = None) -> Dataset:
+def read(path: str | Path, reading: Reading | None = None) -> Dataset:
     r"""Read samples × variables from a file of any known format.
 
     Parameters
@@ -63,11 +63,11 @@ def read(path: Path, reading: Reading | None = None) -> Dataset:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "table.csv"
     ...     _ = file.write_text("sample,a,b\ns1,1,2\ns2,3,5\n")
-    ...     data = read(file)
+    ...     data = read(str(file))
     >>> data.variables, data.samples, data.values.tolist()
     (['a', 'b'], ['s1', 's2'], [[1.0, 2.0], [3.0, 5.0]])
     """
-    reading = Reading() if reading is None else reading
+    path, reading = Path(path), Reading() if reading is None else reading
     return arranged(read_content(path, reading), path, reading)
 
 
