@@ -43,7 +43,7 @@ def read(path: str | Path, reading: Reading | None = None) -> Dataset:
 
     Parameters
     ----------
-    path : Path
+    path : str or Path
         .csv, .tsv (both also .gz), .parquet, .npy, .npz, .h5ad or .zarr. Dense .npy, .h5ad and .zarr matrices stay
         in the file; sparse ones stay sparse; the other formats become a matrix in memory.
     reading : Reading, optional
