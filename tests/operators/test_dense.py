@@ -36,3 +36,12 @@ def test_labels_are_integers_by_component():
 def test_largest_off_diagonal():
     assert DenseCovariance(S).largest_off_diagonal() == np.abs(S - np.diag(S.diagonal())).max()
     assert DenseCovariance(np.diag([5.0, 1.0])).largest_off_diagonal() == 0.0
+
+
+def test_the_last_strip_of_a_graph_may_be_short(monkeypatch):
+    monkeypatch.setattr("fantope.operators.dense.STRIP", 100)
+    wide = sample_covariance(np.random.default_rng(0), 20, 150)
+    operator = DenseCovariance(wide)
+    graph = operator.graph(0.5, apart=np.array([3, 120]))
+    wide[3, 120] = wide[120, 3] = 0.0
+    np.testing.assert_array_equal(graph.component_labels(0.5), operator.component_labels(0.5))

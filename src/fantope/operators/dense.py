@@ -63,7 +63,7 @@ class DenseCovariance:
             ones = np.ones(self.size)
             for start in range(0, self.size, STRIP):
                 strip = self.S[start : start + STRIP, start:]
-                rows, cols, bounds = entries_above(strip, ones, ones, 0.0, alpha, True)
+                rows, cols, bounds = entries_above(strip, ones[: len(strip)], ones[start:], 0.0, alpha, True)
                 rows, cols = rows + start, cols + start
                 if apart is not None:
                     kept = ~(np.isin(rows, apart) & np.isin(cols, apart))
