@@ -13,7 +13,10 @@ SIM = fantope.simulate(100, 120, random_state=4)
 @pytest.mark.parametrize("penalty", ["mcp", "scad"])
 def test_the_default_is_closer_to_the_truth_than_l1(penalty):
     pca = clone(fantope.SparsePCA(2, penalty=penalty)).fit(SIM.Z)
-    found, plain = SIM.recovery(pca.components_), SIM.recovery(fantope.SparsePCA(2).fit(SIM.Z).components_)
+    found, plain = (
+        SIM.recovery(pca.components_),
+        SIM.recovery(fantope.SparsePCA(2, penalty="l1").fit(SIM.Z).components_),
+    )
     assert found.error < plain.error
     assert found.precision > 0.9 and found.recall > 0.97
     assert len(pca.solution_.steps) == 3 and pca.gap_ <= pca.tol
@@ -36,6 +39,16 @@ def test_objects_numbers_and_both():
     for alpha, penalty in ((MCP(0.3), MCP(0.3)), (MCP(0.3), "scad")):
         with pytest.raises(ValueError, match="alpha and penalty are both penalties"):
             fantope.SparsePCA(2, alpha=alpha, penalty=penalty).fit(SIM.Z)
+
+
+def test_the_default_is_concave_where_alpha_is_left_to_the_data():
+    for default, named in (
+        (fantope.SparsePCA(2), fantope.SparsePCA(2, penalty="mcp")),
+        (fantope.SparsePCA(2, alpha=0.3), fantope.SparsePCA(2, alpha=0.3, penalty="l1")),
+    ):
+        np.testing.assert_array_equal(default.fit(SIM.Z).components_, named.fit(SIM.Z).components_)
+    assert len(fantope.SparsePCACV(2, cv=2).fit(SIM.Z).solution_.steps) == 3
+    assert fantope.SparsePCACV(2, alphas=[0.3], cv=2).fit(SIM.Z).solution_.steps == ()
 
 
 @pytest.mark.slow

@@ -70,8 +70,38 @@ def test_estimators_refit_concave_penalties_unless_told_otherwise():
     assert sim.recovery(anew.components_).error < sim.recovery(plain.components_).error
     assert anew.explained_variance_.sum() <= plain.explained_variance_.sum() + 1e-9
     assert anew.transform(sim.Z).var(axis=0) == pytest.approx(anew.explained_variance_)
-    l1, refitted = (fantope.SparsePCA(2, refit=refit, tol=1e-3).fit(sim.Z) for refit in ("auto", True))
+    l1, refitted = (fantope.SparsePCA(2, penalty="l1", refit=refit, tol=1e-3).fit(sim.Z) for refit in ("auto", True))
     np.testing.assert_array_equal(l1.components_, l1.solution_.components)
     assert sim.recovery(refitted.components_).error < sim.recovery(l1.components_).error
     with pytest.raises(ValueError, match="refit=True needs the number of samples"):
         fantope.SparsePCA(2, alpha=0.3, kind="precomputed", refit=True).fit(np.cov(sim.Z.T))
+
+
+def test_a_variable_that_was_left_out_comes_in_and_noise_goes():
+    sim = fantope.simulate(200, 150, random_state=2)
+    S, sol = _fit(sim)
+    start = sol.components.copy()
+    start[:, [3, 25]] = 0.0  # of the first and of the second group
+    start[:, 100:103] = 0.1  # noise
+    start = np.linalg.qr(start.T)[0].T
+    found = {add: set(np.flatnonzero(shrink_loadings(S, start, 200, add=add).any(axis=0))) for add in (False, True)}
+    assert found[True] == set(range(35))
+    assert found[False] == set(range(35)) - {3, 25}
+
+
+def test_components_that_one_variable_outweighs_stay():
+    from sklearn.datasets import load_breast_cancer
+
+    Z = load_breast_cancer().data
+    pca = fantope.SparsePCA(2).fit(Z)
+    np.testing.assert_array_equal(pca.components_, pca.solution_.components)
+    assert pca.explained_variance_ratio_.sum() > 0.99
+
+
+def test_refit_follows_from_who_chose_alpha():
+    sim = fantope.simulate(60, 100, random_state=3)
+    free = fantope.SparsePCA(2, tol=1e-3).fit(sim.Z)
+    given = fantope.SparsePCA(2, alpha=2.0 * free.alpha_, penalty="mcp", tol=1e-3).fit(sim.Z)
+    every = fantope.SparsePCA(2, alpha=2.0 * free.alpha_, penalty="mcp", refit="all", tol=1e-3).fit(sim.Z)
+    assert set(given.support_) <= set(given.solution_.support) < set(every.support_)
+    assert not np.array_equal(given.components_, given.solution_.components)

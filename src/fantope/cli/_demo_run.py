@@ -146,7 +146,7 @@ def _fantope(Z: Array, alpha: float | None, tol: float, max_iter: int | None, re
     if penalty is None:
         penalty, init = default_concave(moments, 2, MCP(0.0), **options)
     solution = solve_to_the_end(S, 2, penalty, init=init, callback=fit_progress(report, penalty.alpha, tol), **options)
-    return solution, shrink_loadings(S, solution.components, n) if alpha is None else solution.components
+    return solution, shrink_loadings(S, solution.components, n, add=True) if alpha is None else solution.components
 
 
 def _timed(fit: Callable[..., Any], *args: Any, **options: Any) -> tuple[Any, float]:

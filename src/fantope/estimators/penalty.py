@@ -17,6 +17,17 @@ NOISE = 0.5  # the paper's λ = 0.5√(log p/n) on its model, whose noise variab
 CEILING = 0.5  # of alpha_max
 
 
+def named_penalty(penalty: Any, alpha: Any) -> Any:
+    """Return what "auto" stands for: "mcp" where alpha is left to the data, "l1" where it is given; or the penalty.
+
+    Without knowledge of the truth MCP came closer to it than ℓ₁ tuned by it on all models of benchmarks.recovery. With
+    a given alpha ℓ₁ has an optimum that is certified, and alphas mean what they always meant.
+    """
+    if isinstance(penalty, str) and penalty == "auto":
+        return "mcp" if alpha is None else "l1"
+    return penalty
+
+
 def default_alpha(moments: Moments, n_components: int) -> float:
     """Return σ√(log p / n) with σ = 0.5·median of the variances, at most half of ``alpha_max``.
 

@@ -14,7 +14,7 @@ from fantope.checks import is_sparse
 from fantope.estimators.constraints import COUNT, NOT_NEGATIVE, POSITIVE, one_of, with_methods
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import Moments, column_moments, data_moments, precomputed_moments
-from fantope.estimators.penalty import CONCAVE, default_alpha, default_concave
+from fantope.estimators.penalty import CONCAVE, default_alpha, default_concave, named_penalty
 from fantope.estimators.show import ShownWhenFitted
 from fantope.penalties import Concave, Penalty
 from fantope.selection.dimension import select_n_components
@@ -32,6 +32,9 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
     correlation matrix of the data, and returns an orthonormal basis of the leading range of X. The problem is
     convex: there are no starting points to choose, and ``gap_`` bounds the distance from the optimum.
 
+    Where ``alpha`` is left to the data, convex steps of the same kind follow, which take the shrinkage of the ℓ₁ norm
+    back (MCP, a folded concave penalty), and the components are estimated anew from their scores.
+
     Parameters
     ----------
     n_components : int or "auto", default=2
@@ -40,18 +43,21 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         and takes the median of what they say (:func:`fantope.selection.select_n_components`).
     alpha : float or penalty, default=None
         Penalty, 0 or larger, in units of S. 0 is ordinary PCA; from ``fantope.alpha_max(S, n_components)`` on, only
-        single variables are left. By default σ√(log n_features / n_samples), where σ is half the median variance,
-        and at most half of ``alpha_max``. A matrix passed with ``kind="precomputed"`` has no default, since it does
-        not hold the number of samples; an operator over data does.
-    penalty : {"l1", "mcp", "scad"} or penalty, default="l1"
+        single variables are left. By default from the data: √(1.44·σ²q·log n_features / n_samples), σ² the median
+        variance and q what a typical variable shares with its component; with ``penalty="l1"`` σ√(log n_features /
+        n_samples), σ half the median variance, and at most half of ``alpha_max``. A matrix passed with
+        ``kind="precomputed"`` has no default, since it does not hold the number of samples; an operator over data does.
+    penalty : {"auto", "l1", "mcp", "scad"} or penalty, default="auto"
         The ℓ₁ norm; a folded concave one, which does not shrink what it keeps and keeps fewer variables (``steps`` of
-        ``solution_``; its default alpha is √(1.44·σ²q·log n_features / n_samples), σ² the median variance and q what
-        a typical variable shares with its component); or a penalty of :mod:`fantope.penalties`, and ``alpha``, if
-        given, takes the place of its own.
-    refit : bool or "auto", default="auto"
-        Whether ``components_`` are estimated anew on the variables of the solution, each loading shrunk by as much as
-        its noise warrants (:func:`fantope.selection.shrink_loadings`). "auto" does so for a folded concave penalty if
-        the number of samples is known; else, and with False, ``components_`` are those of ``solution_``.
+        ``solution_``); or a penalty of :mod:`fantope.penalties`, and ``alpha``, if given, takes the place of its own.
+        "auto" is "mcp" where ``alpha`` is left to the data, which then brings components closest to the truth, and
+        "l1", whose optimum is certified, where it is given.
+    refit : bool or {"auto", "all"}, default="auto"
+        Whether ``components_`` are estimated anew, each loading shrunk by as much as its noise warrants
+        (:func:`fantope.selection.shrink_loadings`): True does so on the variables of the solution, of which it may drop
+        some, "all" on all variables, so that those of a clear part come in. "auto" is "all" for a folded concave
+        penalty whose ``alpha`` is left to the data, True for one with a given ``alpha``, if the number of samples is
+        known; else, and with False, ``components_`` are those of ``solution_``.
     kind : {"covariance", "correlation", "precomputed"}, default="covariance"
         What S is. "covariance" centres the variables; "correlation" also divides them by their standard deviation;
         with "precomputed" ``fit`` takes S itself, an array of shape (n_features, n_features) or an operator made by
@@ -93,7 +99,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
     n_samples_ : int or None
         The same, under the name that scikit-learn's PCA uses.
     n_iter_ : int
-        Number of iterations.
+        Number of iterations, of all convex steps.
     projection_ : sparse array of shape (n_features, n_features)
         X.
     support_ : ndarray of int
@@ -131,8 +137,8 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT, one_of("auto")],
         "alpha": [NOT_NEGATIVE, Penalty, Concave, None],
-        "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
-        "refit": ["boolean", one_of("auto")],
+        "penalty": [one_of("auto", "l1", *CONCAVE), Penalty, Concave],
+        "refit": ["boolean", one_of("auto", "all")],
         "kind": [one_of("covariance", "correlation", "precomputed")],
         "solver": [one_of(*SOLVERS), with_methods("init", "step", "candidate")],
         "tol": [POSITIVE],
@@ -145,8 +151,8 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         n_components: int | Literal["auto"] = 2,
         *,
         alpha: float | Penalty | Concave | None = None,
-        penalty: Any = "l1",
-        refit: bool | Literal["auto"] = "auto",
+        penalty: Any = "auto",
+        refit: bool | Literal["auto", "all"] = "auto",
         kind: str = "covariance",
         solver: Any = "auto",
         tol: float = 1e-4,
@@ -310,7 +316,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self, moments: Moments, d: int, options: dict[str, Any]
     ) -> tuple[float | Penalty | Concave, Solution | None]:
         """Return the penalty that ``alpha`` and ``penalty`` stand for together, and a start if it needed one."""
-        alpha, shape = self.alpha, self.penalty
+        alpha, shape = self.alpha, named_penalty(self.penalty, self.alpha)
         if not isinstance(shape, str) or shape in CONCAVE:
             if isinstance(alpha, Penalty | Concave):
                 raise ValueError("alpha and penalty are both penalties; give a number for alpha, or one of them only.")
@@ -357,7 +363,8 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.scale_ = moments.scale
         self.n_components_ = solution.n_components
         self.n_samples_seen_ = self.n_samples_ = moments.n_samples
-        self.n_iter_ = solution.n_iter
+        # A step whose start is its optimum already takes none; scikit-learn asks for one at least.
+        self.n_iter_ = max(1, sum(step.n_iter for step in solution.steps) or solution.n_iter)
         self.projection_ = solution.projection
         self.support_ = np.flatnonzero((self.components_ != 0.0).any(axis=0))
         self.alpha_ = solution.alpha
@@ -365,12 +372,17 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
 
     def _loadings(self, moments: Moments, solution: Solution) -> tuple[Array, Array]:
         """Return the components and the variance of each, refitted if that was asked for."""
-        n, rows = moments.n_samples, solution.support
-        if self.refit is True and n is None:
-            raise ValueError("refit=True needs the number of samples, which a matrix S does not hold; pass the data.")
-        if not self.refit or n is None or (self.refit == "auto" and not solution.steps):
+        n, refit = moments.n_samples, self.refit
+        if refit in (True, "all") and n is None:
+            raise ValueError(
+                f"refit={refit!r} needs the number of samples, which a matrix S does not hold; pass the data."
+            )
+        if refit == "auto":
+            refit = bool(solution.steps) and n is not None and ("all" if self.alpha is None else True)
+        if not refit or n is None:
             return solution.components, solution.explained_variance
-        V = shrink_loadings(moments.covariance, solution.components, n)
+        V = shrink_loadings(moments.covariance, solution.components, n, add=refit == "all")
+        rows = np.flatnonzero(V.any(axis=0))
         return V, np.einsum("ij,jk,ik->i", V[:, rows], moments.covariance.block(rows, rows), V[:, rows])
 
     @property

@@ -16,7 +16,7 @@ from fantope.errors import require
 from fantope.estimators.constraints import COUNT, POSITIVE, one_of
 from fantope.estimators.inputs import check_data
 from fantope.estimators.moments import column_moments, data_moments
-from fantope.estimators.penalty import CONCAVE, default_concave
+from fantope.estimators.penalty import CONCAVE, default_concave, named_penalty
 from fantope.estimators.sparse_pca import SparsePCA
 from fantope.penalties import Concave, Penalty
 from fantope.penalties.l1 import as_shape
@@ -45,10 +45,11 @@ class SparsePCACV(SparsePCA):
         Number of components. Held-out variance nearly always rises with it, so it cannot be chosen this way; see
         :func:`fantope.selection.parallel_analysis`.
     alphas : array-like of float, default=None
-        Penalties to try. By default 20 values, evenly spaced on a log scale, from the largest entry of S off its
-        diagonal down to a twentieth of it; for a folded concave penalty 4 around the default of :class:`SparsePCA`.
-    penalty : {"l1", "mcp", "scad"} or penalty, default="l1"
+        Penalties to try. By default, for a folded concave penalty, 4 around the default of :class:`SparsePCA`; else 20
+        values, evenly spaced on a log scale, from the largest entry of S off its diagonal down to a twentieth of it.
+    penalty : {"auto", "l1", "mcp", "scad"} or penalty, default="auto"
         The ℓ₁ norm, a folded concave one, or a penalty of :mod:`fantope.penalties`, whose own alpha does not matter.
+        "auto" is "mcp" where ``alphas`` are left to the data, "l1" where they are given.
     cv : int, splitter or iterable, default=5
         As in scikit-learn. An integer is the number of consecutive folds: shuffle sorted data first, or pass
         ``KFold(5, shuffle=True)``.
@@ -57,8 +58,8 @@ class SparsePCACV(SparsePCA):
         Components explain nearly as much of new data over a wide range of penalties, and the rule takes the
         sparse end of it. For a folded concave penalty, whose curve has a maximum, the error is that of the difference
         from the best.
-    refit : bool or "auto", default="auto"
-        As for :class:`SparsePCA`; in the folds too.
+    refit : bool or {"auto", "all"}, default="auto"
+        As for :class:`SparsePCA`; in the folds on the variables of each solution, so that alphas can be told apart.
     n_jobs : int, default=None
         Folds that are computed at the same time, as in scikit-learn.
     kind : {"covariance", "correlation"}, default="covariance"
@@ -94,10 +95,10 @@ class SparsePCACV(SparsePCA):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [COUNT],
         "alphas": ["array-like", None],
-        "penalty": [one_of("l1", *CONCAVE), Penalty, Concave],
+        "penalty": [one_of("auto", "l1", *CONCAVE), Penalty, Concave],
         "cv": ["cv_object"],
         "rule": [one_of("1se", "best")],
-        "refit": ["boolean", one_of("auto")],
+        "refit": ["boolean", one_of("auto", "all")],
         "n_jobs": [Integral, None],
         "kind": [one_of("covariance", "correlation")],
         "tol": [POSITIVE],
@@ -108,10 +109,10 @@ class SparsePCACV(SparsePCA):
         n_components: int = 2,
         *,
         alphas: Any = None,
-        penalty: Any = "l1",
+        penalty: Any = "auto",
         cv: Any = 5,
         rule: str = "1se",
-        refit: bool | Literal["auto"] = "auto",
+        refit: bool | Literal["auto", "all"] = "auto",
         n_jobs: int | None = None,
         kind: str = "covariance",
         tol: float = 1e-4,
@@ -150,16 +151,18 @@ class SparsePCACV(SparsePCA):
         require(len(folds) >= 2, "cv", "give at least two folds", f"{len(folds)}: one score has no standard error")
         penalty, alphas = self._grid(values, d)
         tol = max(self.tol, CONCAVE_TOL if isinstance(penalty, Concave) else FOLD_TOL)
-        refit = isinstance(penalty, Concave) if self.refit == "auto" else self.refit
+        refit = self.refit
+        if refit == "auto":
+            refit = isinstance(penalty, Concave) and ("all" if self.alphas is None else True)
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, tol, refit)
+            delayed(_fold)(values, train, test, self.kind == "correlation", d, penalty, alphas, tol, bool(refit))
             for train, test in folds
         )
         scores, sizes = (np.column_stack(columns) for columns in zip(*found, strict=True))
         rule: Any = self.rule
         paired = isinstance(penalty, Concave)
         chosen = CrossValidation(alphas, scores, sizes, choose(scores, rule, paired=paired), rule)
-        final = SparsePCA(d, alpha=chosen.alpha, penalty=penalty, refit=self.refit, kind=self.kind, tol=self.tol).fit(X)
+        final = SparsePCA(d, alpha=chosen.alpha, penalty=penalty, refit=refit, kind=self.kind, tol=self.tol).fit(X)
         for name, value in vars(final).items():
             if name.endswith("_"):
                 setattr(self, name, value)
@@ -170,8 +173,9 @@ class SparsePCACV(SparsePCA):
 
     def _grid(self, X: Any, d: int) -> tuple[Penalty | Concave, Array]:
         """Return what the alphas scale, and the alphas, distinct and in descending order."""
-        named = isinstance(self.penalty, str)
-        shape = (CONCAVE[self.penalty](0.0) if self.penalty != "l1" else None) if named else self.penalty
+        shape = named_penalty(self.penalty, self.alphas)
+        if isinstance(shape, str):
+            shape = CONCAVE[shape](0.0) if shape in CONCAVE else None
         penalty = as_shape(shape, X.shape[1])
         if self.alphas is not None:
             values = [check_nonnegative("alphas", float(alpha)) for alpha in np.ravel(self.alphas)]
