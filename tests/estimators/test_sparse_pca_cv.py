@@ -85,5 +85,7 @@ def test_sentences(sim):
         SparsePCACV(2, alphas=ALPHAS, cv=ShuffleSplit(1)).fit(sim.Z)
     with pytest.raises(ValueError, match="alphas must hold at least one number"):
         SparsePCACV(2, alphas=[]).fit(sim.Z)
+    with pytest.raises(ValueError, match="cv must leave at least two samples to learn from in each fold, got 1 in one"):
+        SparsePCACV(2, cv=[([0], [1, 2]), ([1, 2], [0])]).fit(sim.Z)
     with pytest.raises(ValueError, match="folds need samples"):
         SparsePCACV(2).fit(fantope.covariance(sim.Z))

@@ -149,6 +149,8 @@ class SparsePCACV(SparsePCA):
         d = self._n_components(values.shape[1])
         folds = list(check_cv(self.cv, y).split(values, y))
         require(len(folds) >= 2, "cv", "give at least two folds", f"{len(folds)}: one score has no standard error")
+        fewest = min(len(train) for train, _ in folds)
+        require(fewest >= 2, "cv", "leave at least two samples to learn from in each fold", f"{fewest} in one of them")
         penalty, alphas = self._grid(values, d)
         tol = max(self.tol, CONCAVE_TOL if isinstance(penalty, Concave) else FOLD_TOL)
         refit = self.refit
