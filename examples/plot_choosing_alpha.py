@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import fantope
 
 sim = fantope.simulate(150, 60, sizes=(10, 7), random_state=2)
-pca = fantope.SparsePCACV(n_components=2, cv=5).fit(sim.Z)
+pca = fantope.SparsePCACV(n_components=2, penalty="l1", cv=5).fit(sim.Z)
 print(f"alpha = {pca.alpha_:.3g}, {len(pca.support_)} variables, gap {pca.gap_:.1e}")
 
 # %%
