@@ -96,7 +96,7 @@ def test_quiet_says_nothing_and_figures_are_drawn(data, tmp_path, capsys):
 
 def test_default_penalty_is_that_of_the_estimator(data, tmp_path, capsys):
     assert main(["fit", str(data), "-o", str(tmp_path / "out"), "--json", "--no-figures"]) == 0
-    expected = fantope.SparsePCA(2).fit(SIM.Z)
+    expected = fantope.SparsePCA(2, penalty="l1").fit(SIM.Z)
     assert json.loads(capsys.readouterr().out)["alpha"] == pytest.approx(expected.alpha_)
 
 

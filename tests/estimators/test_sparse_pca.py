@@ -338,9 +338,11 @@ def test_default_alpha_on_noise_keeps_variables_together(n, p, kind):
 
 def test_default_alpha_with_a_diagonal_covariance():
     X = np.diag([4.0, 3.0, 2.0, 1.0])
-    pca = SparsePCA(2).fit(np.vstack([X, -X]))
-    assert pca.alpha_ == 0.0 and pca.support_.tolist() == [0, 1]
-    np.testing.assert_allclose(pca.explained_variance_, [4.0, 2.25])
+    l1, concave = (SparsePCA(2, penalty=penalty).fit(np.vstack([X, -X])) for penalty in ("l1", "auto"))
+    assert l1.alpha_ == 0.0
+    for pca in (l1, concave):
+        assert pca.support_.tolist() == [0, 1]
+        np.testing.assert_allclose(pca.explained_variance_, [4.0, 2.25])
 
 
 # --- bad input -----------------------------------------------------------------------------------

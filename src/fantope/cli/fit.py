@@ -16,7 +16,7 @@ TARGETS = {"n_variables": "--n-variables", "norm": "--norm", "variance": "--vari
 
 @click.command()
 @click.argument("data", type=click.Path(path_type=Path))
-@click.option("-a", "--alpha", type=float, help="Penalty.  [default: from the data, as SparsePCA's]")
+@click.option("-a", "--alpha", type=float, help="Penalty.  [default: from the data, as SparsePCA's for that penalty]")
 @click.option("--n-variables", type=int, metavar="K", help="Instead of -a: about K variables.")
 @click.option("--norm", type=float, metavar="S", help="Instead of -a: ‖X‖₁ at most S.")
 @click.option("--variance", type=float, metavar="Q", help="Instead of -a: at least the share Q of PCA's variance.")

@@ -16,6 +16,7 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from fantope.kernels.scan import unite
 from fantope.operators import Covariance, DenseCovariance
@@ -27,6 +28,7 @@ from fantope.problem.soft_graph import soft_graph
 from fantope.problem.wide import WideProblem
 from fantope.typing import IntArray
 
+FEW = 500  # variables up to which all pairs are compared at once: no kernel is compiled for a first, small answer
 STRIP = 512  # rows compared at a time
 DENSE_UP_TO = 5000  # variables, for penalties that need S whole
 ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
@@ -151,6 +153,10 @@ def component_labels(S: Covariance, penalty: Entrywise, graph: ThresholdGraph | 
     special = penalty.rows
     if not len(special):
         return S.component_labels(penalty.common) if graph is None else graph.component_labels(penalty.common)
+    if S.size <= FEW:
+        every = np.arange(S.size)
+        edges = np.abs(S.block(every, every)) > penalty.limits(every, every)
+        return connected_components(edges, directed=False)[1].astype(np.intp)
     if len(special) == S.size:
         labels = np.arange(S.size)
     else:
