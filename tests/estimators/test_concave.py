@@ -41,6 +41,7 @@ def test_objects_numbers_and_both():
             fantope.SparsePCA(2, alpha=alpha, penalty=penalty).fit(SIM.Z)
 
 
+@pytest.mark.slow
 def test_the_default_is_concave_where_alpha_is_left_to_the_data():
     for default, named in (
         (fantope.SparsePCA(2), fantope.SparsePCA(2, penalty="mcp")),
