@@ -20,8 +20,8 @@ CEILING = 0.5  # of alpha_max
 def named_penalty(penalty: Any, alpha: Any) -> Any:
     """Return what "auto" stands for: "mcp" where alpha is left to the data, "l1" where it is given; or the penalty.
 
-    Without knowledge of the truth MCP came closer to it than ℓ₁ tuned by it on all models of benchmarks.recovery but the
-    one with heavy tails. With a given alpha ℓ₁ has an optimum that is certified, and alphas mean what they always meant.
+    Without knowledge of the truth MCP came closer to it than ℓ₁ tuned by it on all models of benchmarks.recovery but
+    the one with heavy tails. With a given alpha ℓ₁ has an optimum that is certified, and alphas keep their meaning.
     """
     if isinstance(penalty, str) and penalty == "auto":
         return "mcp" if alpha is None else "l1"
