@@ -10,6 +10,7 @@ from fantope.estimators.moments import Moments
 from fantope.penalties import MCP, SCAD, Concave
 from fantope.penalties.concave import start_share
 from fantope.solvers import Solution, alpha_max, solve
+from fantope.solvers.concave import ROUGH
 
 CONCAVE: dict[str, type[Concave]] = {"mcp": MCP, "scad": SCAD}
 REACH = 1.44  # in default_concave. 2 is the largest of p noise terms; with a little less, weak variables come back
@@ -83,7 +84,7 @@ def default_concave(moments: Moments, n_components: int, penalty: Concave, **opt
     if penalty.start is None:
         ceiling = CEILING * alpha_max(S, n_components)
         penalty = penalty.started(min(variance * rate * start_share(S.size), ceiling))
-    found = solve(S, n_components, penalty.start_alpha(S.size), **options)
+    found = solve(S, n_components, penalty.start_alpha(S.size), **options | {"tol": max(options["tol"], ROUGH)})
     rows = found.support
     X = found.projection[rows][:, rows].toarray()
     leverage = X.diagonal()

