@@ -29,7 +29,7 @@ def test_fit_and_verify(data, penalty, tmp_path):
     assert main(["verify", str(out), "--quiet"]) == 0
     back = read_result(out)[0]
     assert back.steps[-1].gap == back.gap
-    np.testing.assert_array_equal(back.support, pca.support_)
+    np.testing.assert_array_equal(back.support, pca.solution_.support)
     back.verify()
 
 

@@ -35,8 +35,8 @@ def test_scores_are_those_of_a_grid_search(sim, kind):
 
 @pytest.mark.slow
 def test_one_standard_error_is_sparser(sim):
-    best = SparsePCACV(2, rule="best", cv=4).fit(sim.Z)
-    sparse = SparsePCACV(2, rule="1se", cv=4).fit(sim.Z)
+    best = SparsePCACV(2, rule="best", cv=4, penalty="l1").fit(sim.Z)
+    sparse = SparsePCACV(2, rule="1se", cv=4, penalty="l1").fit(sim.Z)
     assert sparse.alpha_ > best.alpha_
     assert len(sparse.support_) <= len(best.support_)
     row = list(best.alphas_).index(sparse.alpha_)

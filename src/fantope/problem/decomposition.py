@@ -28,7 +28,7 @@ from fantope.problem.soft_graph import soft_graph
 from fantope.problem.wide import WideProblem
 from fantope.typing import IntArray
 
-FEW = 500  # variables up to which all pairs are compared at once: no kernel is compiled for a first, small answer
+FEW = 400  # variables up to which all pairs are compared at once: no kernel is compiled for a first, small answer
 STRIP = 512  # rows compared at a time
 DENSE_UP_TO = 5000  # variables, for penalties that need S whole
 ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
