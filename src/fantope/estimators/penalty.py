@@ -61,7 +61,9 @@ def default_alpha(moments: Moments, n_components: int) -> float:
     return min(NOISE * variance * rate, CEILING * alpha_max(moments.covariance, n_components))
 
 
-def default_concave(moments: Moments, n_components: int, penalty: Concave, **options: Any) -> tuple[Concave, Solution]:
+def default_concave(
+    moments: Moments, n_components: int, penalty: Concave, *, tol: float, **options: Any
+) -> tuple[Concave, Solution]:
     """Return a concave penalty with an alpha that follows from the data, and the ℓ₁ solution that it starts from.
 
     A variable j without signal has the covariance S_jᵀv with a component v, noise of variance σ²λ/n where λ is the
@@ -76,6 +78,8 @@ def default_concave(moments: Moments, n_components: int, penalty: Concave, **opt
     n_components : int
     penalty : Concave
         Its alpha does not matter; its start, if it has one, stays.
+    tol : float
+        Of the steps to come; a gap of ROUGH is enough for the start.
     **options
         For :func:`fantope.solve`.
     """
@@ -84,7 +88,7 @@ def default_concave(moments: Moments, n_components: int, penalty: Concave, **opt
     if penalty.start is None:
         ceiling = CEILING * alpha_max(S, n_components)
         penalty = penalty.started(min(variance * rate * start_share(S.size), ceiling))
-    found = solve(S, n_components, penalty.start_alpha(S.size), **options | {"tol": max(options["tol"], ROUGH)})
+    found = solve(S, n_components, penalty.start_alpha(S.size), tol=max(tol, ROUGH), **options)
     rows = found.support
     X = found.projection[rows][:, rows].toarray()
     leverage = X.diagonal()
