@@ -126,3 +126,13 @@ def test_rounding_asymmetry_is_removed():
     assert sol.status is fantope.Status.SOLVED
     np.testing.assert_array_equal(sol.covariance.S, sol.covariance.S.T)
     assert S[0, 1] != S[1, 0]
+
+
+def test_a_projection_by_its_derivative_that_misleads_is_given_up():
+    """Signs: it looked good at every decomposition and was not one iteration later: 3,000 iterations in circles."""
+    rng = np.random.default_rng(601275)
+    p = int(rng.integers(3, 61))
+    S = np.triu(signs := rng.choice([-1.0, 1.0], (p, p))) + np.triu(signs, 1).T
+    sol = fantope.solve(S, 33, 0.7649146680744868)
+    assert sol.status is fantope.Status.SOLVED
+    assert sol.n_iter < 300

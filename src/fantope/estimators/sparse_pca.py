@@ -20,6 +20,7 @@ from fantope.penalties import Concave, Penalty
 from fantope.selection.dimension import select_n_components
 from fantope.selection.shrinkage import shrink_loadings
 from fantope.solvers import Solution, Status, solve
+from fantope.solvers.concave import ROUGH
 from fantope.solvers.solve import SOLVERS
 from fantope.solvers.validation import check_covariance, check_n_components
 from fantope.typing import AnyArray, Array
@@ -323,7 +324,7 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
             if not isinstance(shape, str):
                 return (shape if alpha is None else shape.scaled(alpha)), None
             if alpha is None:
-                return default_concave(moments, d, CONCAVE[shape](0.0), **options)
+                return default_concave(moments, d, CONCAVE[shape](0.0, between=ROUGH), **options)
             return CONCAVE[shape](alpha), None
         return (default_alpha(moments, d) if alpha is None else alpha), None
 

@@ -66,7 +66,7 @@ class Walk:
             """Begin with the nearest of the ℓ₁ solutions, and keep the one found; steps go on from the last X."""
             posed = pose(self.S, penalty)
             if init is not None:
-                return convex(posed, init)
+                return convex(posed, init, enough)
             nearest = _nearest(self._starts, penalty.alpha)
             if nearest is not None and nearest.alpha == penalty.alpha:
                 return nearest

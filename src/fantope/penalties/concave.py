@@ -45,13 +45,19 @@ class Concave(ABC):
         Convex steps after the start.
     start : float, optional
         alpha of the ℓ₁ problem to start from. By default 0.4·alpha, and more with more than 200 variables, up to alpha.
+    between : float, default 0
+        A relative gap that is enough for all steps but the last, if it is above the tolerance. They set nothing but the
+        weights of the next step.
     """
 
-    def __init__(self, alpha: float, b: float | None = None, steps: int = 3, start: float | None = None) -> None:
+    def __init__(
+        self, alpha: float, b: float | None = None, steps: int = 3, start: float | None = None, *, between: float = 0.0
+    ) -> None:
         self.alpha = check_nonnegative("alpha", alpha)
         self.b = None if b is None else check_nonnegative("b", b, positive=True)
         self.start = None if start is None else check_nonnegative("start", start)
         self.steps = check_whole("steps", steps, 1)
+        self.between = check_nonnegative("between", between)
 
     @abstractmethod
     def slope(self, ratio: Array) -> Array:
@@ -132,6 +138,8 @@ class MCP(Concave):
         Convex steps after the start, each certified over all variables.
     start : float, optional
         alpha of the ℓ₁ problem to start from. By default 0.4·alpha; more with more than 200 variables, up to alpha.
+    between : float, default 0
+        A relative gap that is enough for all steps but the last, if it is above the tolerance.
 
     Examples
     --------
@@ -165,15 +173,15 @@ class SCAD(Concave):
         Above 2; by default 3.7. In a regression the slope begins to fall at |x| = alpha; here, where X has no unit, at
         b/a.
     steps : int, default 3
-    b, start : float, optional
+    b, start, between : float, optional
         As for :class:`MCP`.
     """
 
     def __init__(
         self, alpha: float, a: float | None = None, steps: int = 3, *, b: float | None = None,
-        start: float | None = None,
+        start: float | None = None, between: float = 0.0,
     ) -> None:  # fmt: skip
-        super().__init__(alpha, b, steps, start)
+        super().__init__(alpha, b, steps, start, between=between)
         self.a = SCAD_A if a is None else check_nonnegative("a", a)
         if self.a <= 2.0:
             raise InputError(argument="a", expected="a number above 2", got=f"{self.a:g}", remedy="3.7 is usual")

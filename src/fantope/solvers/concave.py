@@ -20,8 +20,8 @@ from fantope.typing import Array
 # From a penalty, where to start and a gap that is enough, if it is more than the tolerance, to the certified solution.
 Convex = Callable[..., Solution]
 
-# The start's gap. It sets nothing but the weights of the first step: on 30 draws of three models error, precision and
-# recall were those of 1e-4, to two digits, in two thirds of the time.
+# The start's gap, and in SparsePCA that of all steps but the last. They only set the weights of the next step: on
+# 30 draws of three models error, precision and recall were those of 1e-4, to two digits, in half the time.
 ROUGH = 1e-2
 
 
@@ -38,12 +38,12 @@ def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = N
     last = convex(L1(penalty.start_alpha(S.size)), init, ROUGH)
     widths = penalty.widths(_dense(last), last.support, S.size)
     steps: list[Step] = []
-    for _ in range(penalty.steps):
+    for left in reversed(range(penalty.steps)):
         before = last
         X = _dense(before)
         touching = penalty.step(X, before.support, widths)
         try:
-            last = convex(touching, before)
+            last = convex(touching, before, penalty.between if left else 0.0)
         except Interrupted:
             if not steps:
                 raise

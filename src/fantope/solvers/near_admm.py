@@ -135,6 +135,8 @@ class NearAdmmState:
     tol: float
     change: AnyArray | None = None  # of the matrix to project since the decomposition
     serves: int = 2  # iterations that the next decomposition serves
+    patience: int = 1  # decompositions in which the derivative has to prove good before one serves two iterations, …
+    doubts: int = 0  # … and those that are left
     iteration: int = 0
     primal: float = np.inf
     dual: float = np.inf
@@ -256,9 +258,13 @@ class NearAdmm:
             off = float(np.linalg.norm(np.tril(predicted - X)))
             moved = state.primal / np.sqrt(2.0)
             if off > schedule.bad * moved:
+                if state.serves == 2:  # it looked good from afar and was not: next time it has to look good for longer
+                    state.patience = state.doubts = 2 * state.patience
                 state.serves = max(state.serves // 2, 1)
             elif off < schedule.good * moved:
-                state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
+                state.doubts -= 1
+                if state.serves > 1 or state.doubts <= 0:
+                    state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
         state.bound = state.rho * state.projection.support_value
         np.subtract(problem.S / state.rho, state.G, out=state.G)
         state.estimate = misfit(X, state.rho * (state.G + X), problem.limits)
