@@ -27,12 +27,16 @@ def roughly_leading(M: Multiplies, count: int, start: Array, steps: int) -> tupl
     """
     random = np.random.default_rng(1).standard_normal((count, len(M))) / np.sqrt(len(M))
     block = np.linalg.qr(np.concatenate([start, random]).T)[0]
-    basis = [block]
     steps = max(min(steps, MOST // block.size), 2)
-    for _ in range(steps - 1):
-        block = M @ block
-        block /= np.maximum(np.linalg.norm(block, axis=0), np.finfo(float).tiny)
-        basis.append(block)
-    Q = np.linalg.qr(np.hstack(basis))[0] if len(basis) * len(basis[0].T) < len(M) else np.eye(len(M))
-    values, C = np.linalg.eigh(Q.T @ (M @ Q))
-    return values[::-1][:count], (Q @ C[:, ::-1][:, :count]).T
+    if steps * block.shape[1] >= len(M):
+        basis, images = np.eye(len(M)), M @ np.eye(len(M))
+    else:
+        # Every vector is multiplied once: the products make the next block, and the matrix on the basis.
+        basis, images = block, M @ block
+        for _ in range(steps - 1):
+            block = images[:, -block.shape[1] :]
+            for _ in range(2):  # once is not enough where most of the block is in the basis already
+                block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
+            basis, images = np.hstack([basis, block]), np.hstack([images, M @ block])
+    values, C = np.linalg.eigh(basis.T @ images)
+    return values[::-1][:count], (basis @ C[:, ::-1][:, :count]).T

@@ -12,7 +12,13 @@ from fantope.penalties import Entrywise, Penalty
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.projection import Factors, assemble, repair, share_of_centre, shrink
 from fantope.problem.slack import SplitSlack
+from fantope.problem.soft_graph import SoftGraph, dense_graph
 from fantope.typing import Array, IntArray
+
+SAMPLE, SPARSE = (
+    64,
+    0.04,
+)  # rows looked at, and share of pairs above their limits up to which sparse products are faster
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,17 @@ class Problem:
     def slack(self, dual: ExtendedDual) -> Array | SplitSlack:
         """Return S − U as something that can be multiplied with."""
         return dual.slack(self.S)
+
+    def rough_slack(self, dual: ExtendedDual) -> Array | SplitSlack:
+        """Return the same, in single precision among the other variables if few of them have a partner there."""
+        return self.slack(dual) if self.graph is None else SplitSlack(self.block, self.diagonal(), self.graph, dual)
+
+    @cached_property
+    def graph(self) -> SoftGraph | None:
+        """The pairs above their limits, if they are few."""
+        rows, cols = np.arange(0, self.size, max(self.size // SAMPLE, 1)), np.arange(self.size)
+        above = np.abs(self.block(rows, cols)) > self.box.limits(rows, cols)
+        return dense_graph(self.S, self.box) if above.mean() < SPARSE else None
 
     def cut(self, A: Array) -> None:
         """Set A to zero between components, in place."""
