@@ -38,7 +38,7 @@ def read_numbers(path, about):
         with (gzip.open if name.endswith(".gz") else open)(path, "rt", encoding="utf-8-sig") as lines:
             lines = (line for line in itertools.islice(lines, layout["skip"], None) if line.strip())
             A = np.loadtxt(lines, converters=number, delimiter=layout["separator"], comments=None, quotechar='"',
-                           usecols=range(layout["row_names"], layout["width"]), ndmin=2)
+                           usecols=range(layout["row_names"], layout["width"]), ndmin=2, encoding=None)
     A = np.array((A.T if layout.get("transpose") else A)[:, layout.get("columns") or ...], dtype=np.float64, order="F")
     if layout.get("impute") == "mean": A = np.where(np.isnan(A), np.nanmean(A, axis=0), A)
     require([*A.shape, about["divisor"]] == [n, p, n] and np.isfinite(A).all(), f"{path} is not {n} × {p} numbers")

@@ -197,7 +197,9 @@ def _write(folder: Path, summary: dict[str, Any]) -> None:
 
 def _draw(folder: Path, sim: Simulation, fits: Fits, tol: float) -> None:
     shown = {"truth": sim.loadings.T, **{name: _matched(V, sim) for name, V in fits.components.items()}}
-    plot_setting(simulate(1, SETTING_P)).savefig(folder / "figure1.png", dpi=200)
+    setting = new_figure(8.4, 3.9)
+    plot_setting(simulate(1, SETTING_P), fig=setting)
+    setting.savefig(folder / "figure1.png", dpi=200)
     with journal_style():
         figure = new_figure(10.5, 4.8)
         left, right = side_by_side(figure, 0.68)

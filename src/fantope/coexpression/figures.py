@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fantope.coexpression.view import bands, by_module, by_specificity, densities, loadings
-from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, journal_style, new_figure, short_name
+from fantope.plotting.style import BLUE, GREY, GROUP_COLOURS, axes_or_new, figure_or_new, journal_style, short_name
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import FigureBase
 
     from fantope.coexpression.analysis.result import Coexpression, Differential
 
@@ -23,13 +23,20 @@ DIVERGING = "RdBu_r"  # red and blue stay distinct under the common colour defic
 LEVEL = 0.05  # false discovery rate at which a point is filled
 
 
-def plot_selection(result: Coexpression) -> Figure:
-    """Draw the overlap of the groups' active sets, and their sizes, against alpha; of one group the sizes alone."""
+def plot_selection(result: Coexpression, *, fig: FigureBase | None = None) -> FigureBase:
+    """Draw the overlap of the groups' active sets, and their sizes, against alpha; of one group the sizes alone.
+
+    Parameters
+    ----------
+    result : Coexpression
+    fig : Figure or SubFigure, optional
+        Where to draw; a new figure if absent.
+    """
     table = result.selection.sort_values("alpha")
     alphas, eligible = table["alpha"].to_numpy(dtype=float), table["eligible"].to_numpy(dtype=bool)
     several = len(result.groups) > 1
     with journal_style():
-        figure = new_figure(4.6, 4.4 if several else 2.6)
+        figure = figure_or_new(fig, 4.6, 4.4 if several else 2.6)
         panels = figure.subplots(2 if several else 1, 1, sharex=True, squeeze=False)[:, 0]
         if several:
             _points(panels[0], alphas, table["overlap"].to_numpy(dtype=float), eligible, "black")
@@ -56,7 +63,9 @@ def _points(ax: Axes, x: Any, y: Any, filled: Any, colour: str, label: str | Non
     ax.plot(x[~filled], y[~filled], ls="", marker="o", ms=4, mfc="white", color=colour)
 
 
-def plot_modules(result: Coexpression, group: str, *, basis: Literal["sparse", "pc"] = "sparse") -> Figure:
+def plot_modules(
+    result: Coexpression, group: str, *, basis: Literal["sparse", "pc"] = "sparse", fig: FigureBase | None = None
+) -> FigureBase:
     """Draw the correlations of a group's active genes, ordered by module, beside their loadings.
 
     Parameters
@@ -66,10 +75,12 @@ def plot_modules(result: Coexpression, group: str, *, basis: Literal["sparse", "
     basis : {"sparse", "pc"}
         Of the same subspace: "sparse" has one module a component where the data have it, "pc" are the principal
         components, as in the paper.
+    fig : Figure or SubFigure, optional
+        Where to draw; a new figure if absent.
 
     Returns
     -------
-    Figure
+    Figure or SubFigure
         As figure 5 of the paper: correlation matrix on the left, loadings on the right. The colours of each component
         follow its own largest loading.
     """
@@ -79,7 +90,7 @@ def plot_modules(result: Coexpression, group: str, *, basis: Literal["sparse", "
     table = by_module(found.genes)
     weights = loadings(table, basis)
     with journal_style():
-        figure = new_figure(7.4, 4.1)
+        figure = figure_or_new(fig, 7.4, 4.1)
         left, right = figure.subplots(1, 2, width_ratios=[1.0, 0.32 + 0.05 * weights.shape[1]])
         image = _matrix(left, found.correlation(pd.Index(table["gene"])), table, labelled=True)
         left.set_title(f"correlations in {short_name(group)}, {len(table)} genes", loc="left")
@@ -115,7 +126,7 @@ def _matrix(ax: Axes, matrix: pd.DataFrame, table: pd.DataFrame, *, labelled: bo
     return image
 
 
-def plot_comparison(result: Coexpression, first: str, second: str) -> Figure:
+def plot_comparison(result: Coexpression, first: str, second: str, *, fig: FigureBase | None = None) -> FigureBase:
     """Draw the correlations of group-specific genes in both groups side by side, and their densities.
 
     Parameters
@@ -123,10 +134,12 @@ def plot_comparison(result: Coexpression, first: str, second: str) -> Figure:
     result : Coexpression
     first, second : str
         Names of two groups.
+    fig : Figure or SubFigure, optional
+        Where to draw; a new figure if absent.
 
     Returns
     -------
-    Figure
+    Figure or SubFigure
         As figure 6 of the paper: two matrices on the same genes, and the densities of their off-diagonal entries.
     """
     import pandas as pd
@@ -136,7 +149,7 @@ def plot_comparison(result: Coexpression, first: str, second: str) -> Figure:
     matrices = [result.groups[name].correlation(genes) for name in (first, second)]
     grid, curves = densities(matrices)
     with journal_style():
-        figure = new_figure(9.6, 3.3)
+        figure = figure_or_new(fig, 9.6, 3.3)
         panels = figure.subplots(1, 3, width_ratios=[1, 1, 1])
         for k, (panel, name, matrix) in enumerate(zip(panels, (first, second), matrices, strict=False)):
             image = _matrix(panel, matrix, table, labelled=k == 0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fantope.plotting.style import BLUE, GREEN, GREY, PURPLE, VERMILION, axes_or_new, journal_style, new_figure
+from fantope.plotting.style import BLUE, GREEN, GREY, PURPLE, VERMILION, axes_or_new, figure_or_new, journal_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,7 +94,7 @@ def plot_error_over_time(
 
 
 def _two_panels(fig: FigureBase | None, **options: Any) -> tuple[FigureBase, Axes, Axes]:
-    figure: FigureBase = new_figure(7.6, 3.1) if fig is None else fig
+    figure = figure_or_new(fig, 7.6, 3.1)
     left, right = figure.subplots(1, 2, **options)
     left.set_title("(a)", loc="left")
     right.set_title("(b)", loc="left")
@@ -257,7 +257,7 @@ def plot_recovery(
     with journal_style():
         columns = 2 if len(cases) > 4 else min(len(scores), 3)
         rows = -(-len(scores) // columns)
-        figure: FigureBase = new_figure(9.6, 2.4 * rows + 0.5) if fig is None else fig
+        figure = figure_or_new(fig, 9.6, 2.4 * rows + 0.5)
         panels = np.atleast_1d(figure.subplots(rows, columns, sharex=True)).ravel()
         for extra in panels[len(scores) :]:
             extra.set_axis_off()

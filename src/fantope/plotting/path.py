@@ -16,14 +16,14 @@ from fantope.plotting.style import (
     VERMILION,
     axes_or_new,
     draw_tolerance,
+    figure_or_new,
     journal_style,
-    new_figure,
     short_name,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.figure import FigureBase
 
 __all__ = ["plot_explained_variance", "plot_leverages", "plot_path_gaps", "plot_top_loadings"]
 
@@ -145,7 +145,9 @@ def plot_path_gaps(alphas: ArrayLike, gaps: ArrayLike, *, tol: float | None = No
     return ax
 
 
-def plot_top_loadings(components: ArrayLike, names: Sequence[str], *, n_shown: int = 20) -> Figure:
+def plot_top_loadings(
+    components: ArrayLike, names: Sequence[str], *, n_shown: int = 20, fig: FigureBase | None = None
+) -> FigureBase:
     """Draw the largest loadings of each component as bars with the variables' names.
 
     Parameters
@@ -155,10 +157,12 @@ def plot_top_loadings(components: ArrayLike, names: Sequence[str], *, n_shown: i
         Of the p variables.
     n_shown : int, default 20
         Most bars for one component; the title says how many variables it has.
+    fig : Figure or SubFigure, optional
+        Where to draw; a new figure if absent.
 
     Returns
     -------
-    Figure
+    Figure or SubFigure
         One panel for each component.
     """
     matrix = np.atleast_2d(np.asarray(components, dtype=float))
@@ -169,7 +173,7 @@ def plot_top_loadings(components: ArrayLike, names: Sequence[str], *, n_shown: i
     down = -(-d // across)
     tallest = max((len(columns) for columns in chosen), default=1)
     with journal_style():
-        figure = new_figure(2.3 * across + 0.4, down * (0.16 * max(tallest, 4) + 0.9))
+        figure = figure_or_new(fig, 2.3 * across + 0.4, down * (0.16 * max(tallest, 4) + 0.9))
         panels = figure.subplots(down, across, squeeze=False)
         for k, panel in enumerate(panels.flat):
             if k >= d:

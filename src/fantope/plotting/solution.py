@@ -16,15 +16,15 @@ from fantope.plotting.style import (
     GROUP_COLOURS,
     axes_or_new,
     draw_tolerance,
+    figure_or_new,
     journal_style,
-    new_figure,
     side_by_side,
 )
 from fantope.simulation import Simulation
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, FigureBase
+    from matplotlib.figure import FigureBase
 
 __all__ = ["plot_convergence", "plot_loadings", "plot_projection", "plot_setting"]
 
@@ -71,7 +71,7 @@ def plot_loadings(
     colours = _variable_colours(groups, p)
     limit = 1.12 * max(float(np.abs(matrix).max()) for matrix in matrices.values()) or 1.0
     with journal_style():
-        figure: FigureBase = new_figure(3.2 * d, 1.15 * len(matrices) + 0.5) if fig is None else fig
+        figure = figure_or_new(fig, 3.2 * d, 1.15 * len(matrices) + 0.5)
         panels = figure.subplots(len(matrices), d, sharex=True, sharey=True, squeeze=False)
         for row, (name, matrix) in zip(panels, matrices.items(), strict=True):
             for k, panel in enumerate(row):
@@ -158,7 +158,7 @@ def _variable_colours(groups: Sequence[int], p: int) -> NDArray[np.str_]:
     return colours
 
 
-def plot_setting(sim: Simulation, *, n_vectors: int = 5) -> Figure:
+def plot_setting(sim: Simulation, *, n_vectors: int = 5, fig: FigureBase | None = None) -> FigureBase:
     """Draw the true covariance Σ beside the eigenvectors of its largest eigenvalues.
 
     Parameters
@@ -167,16 +167,18 @@ def plot_setting(sim: Simulation, *, n_vectors: int = 5) -> Figure:
         The model to show; about a hundred variables read best.
     n_vectors : int, default 5
         Number of eigenvectors to draw.
+    fig : Figure or SubFigure, optional
+        Where to draw; a new figure if absent.
 
     Returns
     -------
-    Figure
+    Figure or SubFigure
         Heat map on the left, one small panel for each eigenvector on the right.
     """
     p = sim.eigenvectors.shape[0]
     require(1 <= n_vectors <= p, "n_vectors", f"lie between 1 and p = {p}", str(n_vectors), "pass for example 5")
     with journal_style():
-        figure = new_figure(8.4, 3.9)
+        figure = figure_or_new(fig, 8.4, 3.9)
         left, right = side_by_side(figure, 0.46)
 
         ax = left.add_subplot()

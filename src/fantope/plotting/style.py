@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import Figure, FigureBase, SubFigure
 
 # Okabe and Ito's palette, which stays distinct under the common colour deficiencies.
 BLUE, VERMILION, GREEN, PURPLE, GREY = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8A8A8A"
@@ -58,6 +58,11 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     return new_figure(width, height).add_subplot() if ax is None else ax
 
 
+def figure_or_new(fig: FigureBase | None, width: float, height: float) -> FigureBase:
+    """Return `fig`, or a new figure."""
+    return new_figure(width, height) if fig is None else fig
+
+
 def short_name(name: object) -> str:
     """Return a name for an axis: cut to what fits, and without mathematics, which dollar signs would start."""
     text = str(name)
@@ -72,7 +77,7 @@ def draw_tolerance(ax: Axes, tol: float | None, legend: Any) -> None:
         ax.legend(loc=legend)
 
 
-def side_by_side(figure: Figure, left: float) -> tuple[SubFigure, SubFigure]:
+def side_by_side(figure: FigureBase, left: float) -> tuple[SubFigure, SubFigure]:
     """Split `figure` into two, the first taking the share `left` of the width."""
     # Matplotlib's annotations know only the case of a single sub-figure.
     pair: Any = figure.subfigures(1, 2, width_ratios=[left, 1 - left])
