@@ -94,6 +94,21 @@ def test_there_is_one_version():
     assert f"## {fantope.__version__} " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_links_are_absolute_on_an_index(tmp_path):
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    run(sys.executable, ROOT / ".github" / "addresses.py", "https://forge.example/owner/fantope", cwd=tmp_path)
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"] == {"Repository": "https://forge.example/owner/fantope"}
+    before, after = (
+        re.findall(r"\]\(([^)]+)\)", (folder / "README.md").read_text(encoding="utf-8")) for folder in (ROOT, tmp_path)
+    )
+    assert all(link.startswith("https://") for link in after) and len(after) == len(before)
+    assert "https://forge.example/owner/fantope/blob/main/docs/start.md" in after
+    assert "https://forge.example/owner/fantope/raw/main/docs/images/demo.png" in after
+    assert "https://forge.example/owner/fantope/actions/workflows/test.yml" in after
+
+
 def test_minimum_versions_are_those_of_the_project():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = ("cli", "plot", "frames", "files", "cluster", "expression", "paper")
