@@ -82,13 +82,14 @@ def test_from_dense_to_a_handful_of_non_zeros(d, alpha):
     assert -1e-9 <= bound - objective <= tolerance
 
 
+@pytest.mark.filterwarnings("ignore:pnorm with p=")  # by second-order cones: older versions of cvxpy have nothing else
 def test_a_generic_solver_agrees():
     p, problem = 9, instance(9, 6, 0.3)
     found = solve_from_cold(problem, 1e-7)
     assert found.status is Status.SOLVED
     X = cp.Variable((p, p), symmetric=True)
     value = cp.trace(problem.S @ X) - 0.3 * cp.sum(cp.abs(X))
-    value -= cp.square(cp.pnorm(cp.vec(X, order="C"), problem.penalty.r, approx=False)) / (2 * math.sqrt(6))
+    value -= cp.square(cp.pnorm(cp.vec(X, order="C"), problem.penalty.r)) / (2 * math.sqrt(6))
     exact = cp.Problem(cp.Maximize(value), [X >> 0, np.eye(p) - X >> 0, cp.trace(X) == 2]).solve(
         solver=cp.SCS, eps=1e-7
     )
