@@ -27,8 +27,8 @@ $(STAMP): requirements/lock.txt pyproject.toml src/fantope/__init__.py
 demo: setup
 	@$(BIN)/fantope demo
 
-# An answer in two minutes on two cores, once kernels are compiled: everything but the tests marked slow. Doctests of
-# src are left to `make test`.
+# An answer in a minute on two cores, once kernels are compiled: everything but the tests marked slow. Doctests of src
+# are left to `make test`.
 check: lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
 

@@ -80,12 +80,14 @@ def test_results_of_an_absent_application_are_refused_by_name(tmp_path):
         verify_folder(tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["import fantope", "import fantope; dir(fantope)", "import fantope.coexpression"])
 def test_importing_loads_nothing_heavy(what, tmp_path):
     done = run("-c", f"{what}; import sys; print(*sys.modules)", path=tmp_path)
     assert not {name.partition(".")[0] for name in done.stdout.split()} & set(HEAVY)
 
 
+@pytest.mark.slow
 def test_help_loads_no_numerics(tmp_path):
     program = "from fantope.cli import main; main(['--help']); import sys; print(*sys.modules)"
     loaded = {name.partition(".")[0] for name in run("-c", program, path=tmp_path).stdout.split()}
@@ -98,6 +100,7 @@ def test_public_names_of_the_applications(name):
     assert module.__all__ and all(hasattr(module, each) for each in module.__all__)
 
 
+@pytest.mark.slow
 def test_figures_of_the_applications_are_found_by_name():
     assert {"plot_volcano", "plot_regret", "plot_projection"} < set(dir(fantope.plotting))
     assert fantope.plotting.plot_volcano.__module__ == "fantope.coexpression.figures"

@@ -67,6 +67,7 @@ def test_the_command_line_speaks_of_its_options(options, words, tmp_path, capsys
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_values_with_spaces_can_be_pasted_into_a_shell(tmp_path, capsys):
     rows = np.random.default_rng(0).standard_normal((3, 8)).round(3)
     (tmp_path / "e.csv").write_text("g," + ",".join(f"s{k}" for k in range(8)) + "\n" + "".join(

@@ -23,12 +23,14 @@ def lines(*but):
                 yield f"{name}:{number}", line
 
 
+@pytest.mark.slow
 def test_the_library_knows_no_flag():
     flag = re.compile(r"(?<![\w-])--[a-z][a-z-]+(?![\w:])")
     assert not [place for place, line in lines(*FRONT_ENDS) if flag.search(line)]
     assert any(flag.search(line) for _, line in lines())  # the front ends have some
 
 
+@pytest.mark.slow
 def test_nothing_is_unpickled():
     called = re.compile(r"\bpickle\b(?!\s*=\s*False)|allow_pickle\s*=\s*True|joblib\.load|read_pickle|\bdill\b")
     assert not [place for place, line in lines() if called.search(line)]

@@ -59,6 +59,7 @@ def test_a_frame_has_a_row_for_each_variable_in_use():
         solution.to_frame(["a"])
 
 
+@pytest.mark.slow
 def test_a_path_shows_its_points():
     path = fantope.solve_path(SIM.Z.T @ SIM.Z / 80, 2, np.linspace(2.0, 0.5, 15))
     root = parsed(path._repr_html_())
@@ -67,6 +68,7 @@ def test_a_path_shows_its_points():
     parsed(fantope.path.Path(())._repr_html_())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "estimator",
     [fantope.SparsePCA(alpha=0.5), fantope.OnlineSparsePCA(alpha=0.5), fantope.SparsePCACV(alphas=[1, 0.5])],

@@ -16,6 +16,7 @@ from reference import MODULES, borrowed, examples, public_names  # noqa: E402
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
+@pytest.mark.slow
 def test_every_public_name_has_an_example():
     apart, seen, without = examples().keys() | borrowed().keys(), set(), []
     for module, _, _ in MODULES:

@@ -40,11 +40,13 @@ def test_noise_vectors_are_dense():
     assert (sim.eigenvectors[:, 2:] != 0).all()
 
 
+@pytest.mark.slow
 def test_sample_covariance_approaches_sigma():
     sim = simulate(200_000, 12, sizes=(4, 3), eigenvalues=(9, 5))
     np.testing.assert_allclose(sim.Z.T @ sim.Z / 200_000, sim.Sigma, atol=0.06)
 
 
+@pytest.mark.slow
 @given(
     sizes=st.lists(st.integers(1, 5), min_size=1, max_size=4),
     extra=st.integers(0, 10),

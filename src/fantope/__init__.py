@@ -5,6 +5,7 @@ Names load when they are first used, so that ``import fantope`` itself stays lig
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -27,5 +28,6 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *_modules(), "__version__"])
 
 
+@cache  # a look at the folder takes milliseconds, and every name that is a module asks
 def _modules() -> list[str]:
     return [module.name for module in iter_modules(__path__)]

@@ -101,7 +101,7 @@ def rewrite(file, **arrays):
 
 
 @pytest.mark.parametrize("name", RUNS)
-@pytest.mark.parametrize("exact", [False, True])
+@pytest.mark.parametrize("exact", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_kind_of_result_holds(name, exact, made, capsys):
     options = ["--exact"] if exact else []
     if name == "other":  # the values of a format that the checker does not read, as .npy
@@ -115,6 +115,7 @@ def test_every_kind_of_result_holds(name, exact, made, capsys):
     assert "the optimum is in [" in out and "All of it holds" in out
 
 
+@pytest.mark.slow
 def test_the_program_is_one_short_file_without_fantope(made, tmp_path):
     text = PROGRAM.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 250
@@ -144,6 +145,7 @@ def test_the_schema_is_that_of_what_is_written(made):
                 assert set(inner) <= set(known["properties"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "path", "wide", "weights"])
 @pytest.mark.parametrize("sealed", [True, False])
 @pytest.mark.parametrize(
@@ -333,6 +335,7 @@ def test_a_swapped_file_is_refused(copy, tmp_path):
 OTHERS = ("non-negative", "smooth", "trend", "group")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_penalties_are_refused_where_they_are_spoilt(name, copy):
     assert verdicts(copy, name) == (0, 0)

@@ -17,6 +17,7 @@ def data(tmp_path_factory):
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["mcp", "scad"])
 def test_fit_and_verify(data, penalty, tmp_path):
     out = tmp_path / "out"

@@ -40,6 +40,7 @@ def test_completion_prints_a_script(shell, capsys, monkeypatch):
     assert f"fantope completion {shell}" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on this machine")
 def test_bash_completes():
     place = shutil.which("fantope", path=str(sys.prefix) + "/bin")

@@ -100,6 +100,7 @@ def test_default_penalty_is_that_of_the_estimator(data, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["alpha"] == pytest.approx(expected.alpha_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "check"),
     [
@@ -118,6 +119,7 @@ def test_wishes_in_place_of_a_penalty(options, check, data, tmp_path, capsys):
     assert main(["verify", out, "--quiet"]) == 0
 
 
+@pytest.mark.slow
 def test_a_wish_is_told_to_people(data, tmp_path, capsys):
     assert main(["fit", str(data), "--norm", "6", "-o", str(tmp_path / "out"), "--no-figures"]) == 0
     assert "With ‖X‖₁ ≤ 6 (reached:" in capsys.readouterr().out
@@ -220,6 +222,7 @@ def test_a_full_disk_leaves_nothing_half_written(where, data, tmp_path, capsys, 
     assert os.listdir(tmp_path) == ["data.csv"]
 
 
+@pytest.mark.slow
 def test_unreached_tolerance_is_exit_code_1_with_output(data, tmp_path, capsys):
     out = tmp_path / "out"
     assert run(data, out, "--tol", "1e-9", "--max-iter", "2", "--solver", "gradfps", "--no-figures") == 1

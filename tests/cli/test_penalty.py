@@ -42,6 +42,7 @@ def command(name, folder, penalty, out, *options):
     return main([name, data, "--penalty", text, "--no-figures", "--quiet", "-o", str(out), *options])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "penalty"),
     [
@@ -78,6 +79,7 @@ def test_path_and_target(folder, tmp_path):
     assert main(["verify", str(tmp_path / "path"), "--data", str(folder / "data.csv"), "--quiet"]) == 0
 
 
+@pytest.mark.slow
 def test_a_changed_part_is_found(folder, tmp_path, capsys):
     out = tmp_path / "out"
     assert command("fit", folder, "trend", out, "-a", "0.1") == 0

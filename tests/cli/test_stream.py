@@ -275,6 +275,7 @@ def test_other_parameters_columns_versions_and_inputs_are_refused(tmp_path, rows
     assert "format version 99" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path, rows, capsys):
     source, ck = write_csv(tmp_path / "a.csv", rows[:300]), tmp_path / "ck"
     assert main(command(source, tmp_path / "whole")[3:]) == 0

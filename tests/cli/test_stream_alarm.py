@@ -26,6 +26,7 @@ def rows(file):
 WATCHED = ["--alarm", "0.2", "--alarm-window", "100", "--log-every", "150"]
 
 
+@pytest.mark.slow
 def test_an_alarm_is_a_line_a_column_and_an_exit_code(tmp_path, source, capsys):
     log = str(tmp_path / "log.csv")
     assert main(["stream", source, "--json", *WATCHED, "--log", log]) == 3
@@ -41,10 +42,12 @@ def test_an_alarm_is_a_line_a_column_and_an_exit_code(tmp_path, source, capsys):
     assert table[0]["alarm"] == table[0]["missed_at_least"] == ""
 
 
+@pytest.mark.slow
 def test_without_a_change_there_is_none_and_the_code_is_0(tmp_path, source):
     assert main(["stream", source, "-q", *WATCHED[:4], "--max-samples", "450"]) == 0
 
 
+@pytest.mark.slow
 def test_the_first_alarm_can_end_the_run(tmp_path, source, capsys):
     out = ["-o", str(tmp_path / "out")]
     assert main(["stream", source, "--json", *WATCHED[:4], "--stop-on-alarm", *out]) == 3

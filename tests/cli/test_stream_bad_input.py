@@ -115,6 +115,7 @@ def test_a_bad_row_stops_the_run(tmp_path, capsys, line, said):
     assert f"line 5: {said}; nothing is kept without --checkpoint. Mend the row, or use --bad-rows skip" in error
 
 
+@pytest.mark.slow
 def test_a_bad_row_far_down_keeps_the_state_before_it(tmp_path, capsys):
     source, checkpoint = tmp_path / "a.csv", tmp_path / "ck"
     lines = text().splitlines()
@@ -139,6 +140,7 @@ def test_nothing_but_bad_rows(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_packed_file_that_is_cut_off(tmp_path, capsys):
     source, checkpoint = tmp_path / "a.csv.gz", tmp_path / "ck"
     whole = gzip.compress(text().encode())
@@ -172,6 +174,7 @@ def test_a_result_folder_of_someone_else_is_known_before_the_first_row(tmp_path,
     assert sorted(file.name for file in tmp_path.iterdir()) == ["a.csv", "out"]
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_leaves_the_checkpoint_before(tmp_path, capsys, monkeypatch):
     source, checkpoint = tmp_path / "a.csv", tmp_path / "ck"
     source.write_text(text())

@@ -220,6 +220,7 @@ def test_nan_is_not_a_number_of_seconds(tmp_path, source, capsys, monkeypatch, o
 # --- Ctrl-C in the middle of a sample ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [1, 5])
 def test_ctrl_c_does_not_wait_for_a_long_step(tmp_path, source, monkeypatch, at):
     options = ("--algorithm", "online-p", "-a", 0.3, "--max-samples", 8)

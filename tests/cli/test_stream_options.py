@@ -67,6 +67,7 @@ def test_an_option_reaches_the_estimator_and_a_checkpoint_with_another_is_refuse
     assert fantope.load(checkpoint).n_samples_seen_ == 9
 
 
+@pytest.mark.slow
 def test_storage_and_tol_change_what_the_learner_does(tmp_path, source):
     for words in (["--storage", "sparse"], ["--storage", "dense"]):
         assert main(["stream", source, "-q", "--checkpoint", str(tmp_path / words[1]), *words]) == 0

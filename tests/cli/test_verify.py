@@ -41,6 +41,7 @@ def verified(folder, name, capsys, *options):
     return code, json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fit", "path", "wide"])
 def test_results_hold(name, made, capsys):
     assert main(["verify", str(made / name)]) == 0

@@ -56,6 +56,7 @@ def test_the_comparison_shows_both_groups_on_the_same_genes():
         assert 0.9 < trapezoid(line.get_ydata(), line.get_xdata()) < 1.01
 
 
+@pytest.mark.slow
 def test_without_specific_genes_all_are_compared():
     result = equal_groups()
     left, right = (set(group.genes["gene"]) for group in result.groups.values())

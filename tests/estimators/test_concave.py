@@ -60,6 +60,7 @@ def test_scale_equivariant_and_deterministic():
     np.testing.assert_array_equal(one.components_, again.components_)
 
 
+@pytest.mark.slow
 def test_noise_and_strong_correlation_are_never_all_zero():
     rng = np.random.default_rng(0)
     for Z in (rng.standard_normal((40, 60)), rng.standard_normal((40, 1)) + 0.1 * rng.standard_normal((40, 30))):
@@ -72,6 +73,7 @@ def test_a_matrix_has_no_default():
         fantope.SparsePCA(2, penalty="mcp", kind="precomputed").fit(np.cov(SIM.Z.T))
 
 
+@pytest.mark.slow
 def test_an_operator_is_the_same_as_the_data():
     op = fantope.covariance(SIM.Z)
     over = fantope.SparsePCA(2, penalty="mcp", kind="precomputed").fit(op)

@@ -21,6 +21,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["online-t", "online-p", "ftl"])
 def test_blocks_rows_and_a_saved_file_agree_bit_for_bit(tmp_path, algorithm):
     n = 200 if algorithm == "online-t" else 12
@@ -42,6 +43,7 @@ def test_blocks_rows_and_a_saved_file_agree_bit_for_bit(tmp_path, algorithm):
     assert single.get_params() == whole.get_params()
 
 
+@pytest.mark.slow
 def test_answers_are_orthonormal_sparse_and_cached():
     sim = fantope.simulate(4000, 80)
     pca = OnlineSparsePCA(2, alpha=0.05).fit(sim.Z)
@@ -173,6 +175,7 @@ def test_load_checks_the_header(tmp_path, change):
         fantope.load(file)
 
 
+@pytest.mark.slow
 def test_the_explained_share_of_many_features_needs_no_dense_array():
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((20, 20_000))

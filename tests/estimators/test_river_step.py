@@ -92,6 +92,7 @@ def test_the_operators_of_river_on_either_side():
     assert isinstance(pca, river.base.Transformer)
 
 
+@pytest.mark.slow
 def test_a_river_pipeline_survives_a_pickle():
     from river import preprocessing
 

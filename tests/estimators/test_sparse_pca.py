@@ -50,6 +50,7 @@ def covariance(X):
 # --- the contract of scikit-learn ----------------------------------------------------------------
 
 
+@pytest.mark.slow
 @parametrize_with_checks([SparsePCA(), SparsePCA(kind="precomputed", alpha=0.1)])
 def test_contract(estimator, check):
     check(estimator)
@@ -74,6 +75,7 @@ def test_feature_names_and_set_output(X):
         pca.transform(frame.iloc[:, ::-1])
 
 
+@pytest.mark.slow
 def test_clone_and_parameters_are_left_alone(X):
     pca = SparsePCA(3, kind="correlation", solver=Admm(), max_iter=500)
     before = dict(pca.get_params())
@@ -97,6 +99,7 @@ def test_pipeline_and_grid_search(sim):
     assert search.fit(sim.Z, y).score(sim.Z, y) > 0.9
 
 
+@pytest.mark.slow
 def test_score_prefers_a_penalty_that_suppresses_noise():
     sim = fantope.simulate(60, 100, sizes=(10, 8), eigenvalues=(6, 4))
     search = GridSearchCV(SparsePCA(tol=1e-3), {"alpha": [0.0, 0.3, 0.6, 5.0]}, cv=3).fit(sim.Z)
@@ -182,6 +185,7 @@ def test_precomputed_is_the_same_as_from_data(X, as_input):
     assert ours.n_samples_ is None and ours.n_features_in_ == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 def test_an_operator_over_data_brings_its_moments(X, kind):
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(50)])
@@ -307,6 +311,7 @@ def test_default_alpha_is_about_that_of_the_paper():
     assert set(sim.support) <= set(pca.support_) and len(pca.support_) < 100
 
 
+@pytest.mark.slow
 def test_default_alpha_follows_the_scale_of_the_data(X):
     one, ten = SparsePCA().fit(X), SparsePCA().fit(10 * X)
     assert ten.alpha_ == pytest.approx(100 * one.alpha_)
@@ -384,6 +389,7 @@ def test_bad_data(data, sentence):
         SparsePCA().fit(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["transform", "score"])
 def test_bad_data_after_fit(method):
     pca = SparsePCA().fit(pd.DataFrame(GOOD, columns=NAMES))

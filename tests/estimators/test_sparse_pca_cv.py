@@ -22,6 +22,7 @@ def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 def test_scores_are_those_of_a_grid_search(sim, kind):
     alphas = [0.1, 0.3] if kind == "correlation" else ALPHAS
@@ -47,6 +48,7 @@ def test_one_standard_error_is_sparser(sim):
     assert best.cv_results_["mean_test_score"][row - 1] < best.cv_results_["mean_test_score"][top] - error
 
 
+@pytest.mark.slow
 def test_sparse_data_like_dense(sim):
     X = np.where(np.abs(sim.Z) > 0.8, sim.Z, 0.0)
     for kind in ("covariance", "correlation"):

@@ -11,6 +11,7 @@ from fuzz.__main__ import FAMILIES, SHARES, case, main, schedule
 from fuzz.problems import KINDS, Finding, judge
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SHARES)
 def test_nothing_is_found(family, capsys):
     cases = [(family, seed) for seed in range(2 * len(KINDS) if family == "problems" else 12)]

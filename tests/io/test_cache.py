@@ -121,6 +121,7 @@ def test_the_fingerprint_tells_values_apart():
     assert fingerprint(np.arange(6.0)[::2]) == fingerprint(np.arange(6.0)[::2].copy())
 
 
+@pytest.mark.slow
 def test_the_fingerprint_of_code_follows_imports_and_versions(monkeypatch):
     found = sources("fantope.coexpression.analysis.paths")
     assert {"fantope.solvers.admm", "fantope.kernels.extension", "fantope.problem.certificate"} <= found

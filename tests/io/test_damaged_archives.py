@@ -11,6 +11,7 @@ from fantope.io.results import load_dual, load_projection, write_solution
 from fantope.problem.certificate import CertificateError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_flags_compressions_and_lengths_that_cannot_be(save, tmp_path):
     file = tmp_path / "data.npz"

@@ -69,6 +69,7 @@ def test_every_format_gives_the_same_data(ending, tmp_path):
     np.testing.assert_allclose(S.block(everything, everything), expected.block(everything, everything), atol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", WRITERS)
 def test_every_format_can_be_transposed(ending, tmp_path):
     path = tmp_path / f"data.{ending}"
@@ -101,6 +102,7 @@ def test_sparse_npz_stays_sparse(kind, tmp_path):
         np.testing.assert_array_equal(data.values.toarray(), SPARSE.toarray().T if transpose else SPARSE.toarray())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("write", [write_h5ad, write_zarr_anndata])
 @pytest.mark.parametrize("make", [scipy.sparse.csr_matrix, scipy.sparse.csc_matrix])
 def test_sparse_layers_stay_sparse(write, make, tmp_path):

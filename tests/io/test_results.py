@@ -74,6 +74,7 @@ def test_a_fit_comes_back_to_the_bit(data, tmp_path):
     assert found.verify() == sol.verify()
 
 
+@pytest.mark.slow
 def test_a_path_comes_back(data, tmp_path):
     out = tmp_path / "out"
     assert main(["path", str(data), "--alphas", "0.9,0.7,0.5", "-o", str(out), "--no-figures", "-q"]) == 0

@@ -14,6 +14,7 @@ def without_unit(state):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ["online-t", "online-p", "ftl"])
 def test_a_state_from_before_units_goes_on_to_the_bit(algorithm, tmp_path):
     """Version 4 had no unit, which was 1: as it is for data of size about one."""

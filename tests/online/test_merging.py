@@ -14,6 +14,7 @@ def fitted(rows, **options):
     return OnlineSparsePCA(2, alpha=0.1, **options).partial_fit(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgetting", [1.0, 0.98])
 @pytest.mark.parametrize(
     "options", [{"algorithm": "tracker"}, {"algorithm": "ftl", "tol": 1e-2}, {"algorithm": "online-p", "loosen": 1e4}]
@@ -39,6 +40,7 @@ def test_merged_moments_are_those_of_all_samples(options, forgetting):
     assert np.isfinite(merged.components_).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_online_t_keeps_the_mean_of_all_iterates(storage):
     one, two = OnlineT(40, 2, 0.2, storage=storage), OnlineT(40, 2, 0.2, storage=storage)
@@ -67,6 +69,7 @@ def test_online_t_keeps_the_mean_of_all_iterates(storage):
     assert merged < 1.3 * alone
 
 
+@pytest.mark.slow
 def test_merging_what_does_not_belong_together():
     one = fitted(Z[:20])
     for other, what in [
@@ -83,6 +86,7 @@ def test_merging_what_does_not_belong_together():
         windows[0].merge(windows[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("center", [True, False])
 def test_a_window_is_exactly_its_samples(center):
     stream = Stream(Tracker(40, 2, 0.1, window=25), center, window=25)
@@ -95,6 +99,7 @@ def test_a_window_is_exactly_its_samples(center):
         np.testing.assert_allclose(stream.learner.S * stream.learner.unit**2, S, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_window_goes_on_to_the_bit_in_blocks_and_from_a_file(tmp_path):
     options = {"algorithm": "tracker", "window": 30, "solve_every": 20, "track": 7}
     whole = fitted(Z[:100], **options)

@@ -51,6 +51,7 @@ def independent_bracket(problem, X, D):
     return objective, bound + root / 2 * (np.abs(W) ** q).sum() ** (2 / q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "t"), [(8, 3), (40, 1), (40, 20), (80, 60)])
 def test_the_gap_is_met_and_can_be_recomputed(p, t):
     problem = instance(p, t)
@@ -82,6 +83,7 @@ def test_from_dense_to_a_handful_of_non_zeros(d, alpha):
     assert -1e-9 <= bound - objective <= tolerance
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:pnorm with p=")  # by second-order cones: older versions of cvxpy have nothing else
 def test_a_generic_solver_agrees():
     p, problem = 9, instance(9, 6, 0.3)
@@ -112,6 +114,7 @@ def test_the_tolerance_is_the_theorems():
     assert theorem_tolerance(penalty) == pytest.approx(beta * math.sqrt(25) / 25 / 2 / 25)
 
 
+@pytest.mark.slow
 def test_records_show_every_tolerance_and_loosening_is_reported():
     Z = simulate(12, 40).Z
     strict, loose = OnlineP(40, 2, 0.2), OnlineP(40, 2, 0.2, loosen=1e3)
@@ -131,6 +134,7 @@ def test_records_show_every_tolerance_and_loosening_is_reported():
         OnlineP(40, 2, 0.2, loosen=0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["online-p", "ftl"])
 def test_blocks_equal_rows_and_saved_state_equals_both(kind):
     def new():
@@ -162,6 +166,7 @@ def test_ftl_is_the_batch_solution():
     np.testing.assert_allclose(learner.iterate(), batch.projection.toarray(), atol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schedule", [Schedule(give_up=0), Schedule(lost=0.0)])
 def test_what_the_metric_does_not_solve_the_plain_splitting_does(schedule):
     problem = instance(40, 20)
@@ -175,6 +180,7 @@ def test_what_the_metric_does_not_solve_the_plain_splitting_does(schedule):
     assert again.status is Status.SOLVED and again.n_iter < found.n_iter and later.plain == schedule.rest - 1
 
 
+@pytest.mark.slow
 def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
     problem = instance(60, 30)
     tolerance, start = theorem_tolerance(problem.penalty), Warm.cold(problem)
@@ -186,6 +192,7 @@ def test_a_warm_start_saves_iterations_and_its_metric_may_be_wrong():
     assert misled.status is Status.SOLVED and misled.objective == pytest.approx(cold.objective, abs=2 * tolerance)
 
 
+@pytest.mark.slow
 def test_a_restored_state_remembers_that_the_plain_splitting_had_to_help():
     Z = simulate(8, 40).Z
     whole, restored = OnlineP(40, 2, 0.2, loosen=100.0), OnlineP(40, 2, 0.2, loosen=100.0)

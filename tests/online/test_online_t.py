@@ -75,6 +75,7 @@ def test_the_trace_step_is_the_prox_of_its_penalty():
         assert min(beta, 1.0) * s == pytest.approx(kappa[value.argmin()], abs=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"storage": "sparse"}, {"forgetting": 0.97}, {"average": False}])
 def test_blocks_equal_rows_bit_for_bit(options):
     Z = simulate(300, 36).Z

@@ -59,6 +59,7 @@ def test_the_regret_is_the_sum_of_its_losses():
     assert stream.average_regret() < half.average_regret()  # it falls, as log T/T would
 
 
+@pytest.mark.slow
 def test_a_saved_state_goes_on_to_the_bit(tmp_path):
     options = {"alpha": 0.2, "solve_every": 20, "track": 5, "forgetting": 0.99}
     whole = fantope.OnlineSparsePrecision(**options).partial_fit(Z)
@@ -76,6 +77,7 @@ def test_samples_one_by_one_as_mappings():
     assert list(network.feature_names_in_) == [f"v{k}" for k in range(12)]
 
 
+@pytest.mark.slow
 def test_merging_and_windows():
     one, two = (fantope.OnlineSparsePrecision(alpha=0.2).partial_fit(part) for part in (Z[:200], Z[200:]))
     S = np.cov(Z.T, bias=True)
@@ -115,6 +117,7 @@ def source(tmp_path):
 WORDS = ["--algorithm", "graphical-lasso", "-a", "0.2", "--solve-every", "50", "--track", "25"]
 
 
+@pytest.mark.slow
 def test_the_stream_command_writes_the_network(tmp_path, source, capsys):
     out, log, snapshots = tmp_path / "out", tmp_path / "log.csv", tmp_path / "s"
     more = ["--log", str(log), "--log-every", "100", "--snapshots", str(snapshots), "--snapshot-every", "150"]
@@ -134,6 +137,7 @@ def test_the_stream_command_writes_the_network(tmp_path, source, capsys):
         assert [row["samples"] for row in csv.DictReader(file)] == ["100", "200", "300"]
 
 
+@pytest.mark.slow
 def test_a_run_in_parts_is_the_whole_run(tmp_path, source, capsys):
     checkpoint = ["--checkpoint", str(tmp_path / "ck")]
     assert main(["stream", source, "-q", *WORDS, *checkpoint, "--max-samples", "133"]) == 0

@@ -19,6 +19,7 @@ from fantope.problem.simplex import capped_simplex
 from fantope.simulation import simulate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forgetting", [1.0, 0.9])
 def test_running_mean_gives_the_usual_covariance(forgetting):
     X = simulate(30, 36).Z + 5.0

@@ -73,6 +73,7 @@ def test_one_value_beyond_all_others(kind, row, value):
         np.testing.assert_array_equal(each, restored.state()[key], err_msg=key)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LEARNERS)
 def test_a_penalty_above_all_covariances_leaves_single_variables(kind):
     learner = learned(kind, -60, alpha="1e120")
@@ -82,6 +83,7 @@ def test_a_penalty_above_all_covariances_leaves_single_variables(kind):
         np.testing.assert_allclose(X - np.diag(X.diagonal()), 0.0, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", LEARNERS)
 def test_the_estimators_variances_are_in_the_datas_unit(algorithm):
     usual, large = (

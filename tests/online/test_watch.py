@@ -59,6 +59,7 @@ def test_blocks_and_files_make_no_difference(tmp_path):
     assert again.checks_ == whole.checks_ and heard == [check for check in whole.checks_ if check.sample > 777]
 
 
+@pytest.mark.slow
 def test_watching_ends_begins_and_begins_anew():
     Z = changing()
     pca = OnlineSparsePCA(2, alpha=0.1).partial_fit(Z[:100])
@@ -90,6 +91,7 @@ def test_an_interrupted_block_is_seen_as_far_as_it_was_learnt(monkeypatch):
     assert [check.sample for check in stream.watch.checks] == [40, 45]
 
 
+@pytest.mark.slow
 def test_an_interrupted_check_is_made_before_the_next_sample(monkeypatch):
     Z = changing()
     reference, stream = (Stream(OnlineT(60, 2, 0.1), watch=Watch(60, 0.1, 0.3, 20)) for _ in range(2))
@@ -125,6 +127,7 @@ def test_impossible_watches_are_refused_at_once(options, text):
         OnlineSparsePCA(2).watch(**options)
 
 
+@pytest.mark.slow
 def test_many_variables_need_no_dense_covariance(monkeypatch):
     monkeypatch.setattr("fantope.online.watch.DENSE_UP_TO", 10)
     Z = changing()

@@ -54,6 +54,7 @@ def matrices(draw):
     return Y
 
 
+@pytest.mark.slow
 @given(
     matrices(), st.sampled_from(list(MAKERS)), st.booleans(), st.sampled_from(["covariance", "correlation"]), st.data()
 )

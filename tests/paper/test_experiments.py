@@ -218,6 +218,7 @@ def test_missing_libraries_are_named(runs):
     assert sum(isinstance(block, Picture) for block in chapter.blocks) == 2
 
 
+@pytest.mark.slow
 def test_application_claims_come_from_the_stored_analysis():
     import numpy as np
 

@@ -42,6 +42,7 @@ def test_penalty_bounds_the_distance_to_the_fantope(constants, d, seed, size):
     assert fantope_distance(X, d) <= problem.penalty(X) * (1 + 1e-12) + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", [largest_at_most(1.0, 1.0), smallest_at_least(0.0, 1.0)], ids=lambda part: part.name)
 @given(seed=st.integers(0, 2**32 - 1), size=st.floats(0.1, 5.0), t=st.floats(0.01, 3.0))
 def test_prox_of_the_positive_part_is_the_minimiser(part, seed, size, t):

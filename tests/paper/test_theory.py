@@ -25,6 +25,7 @@ def distance(X, total=None):
     return float(np.linalg.norm(values - np.clip(values - low, 0, 1)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("p", "d"), [(7, 3), (20, 3), (20, 9), (50, 5)])
 def test_the_distance_inequality_holds(p, d):
     random = np.random.default_rng(p)

@@ -35,6 +35,7 @@ def test_every_point_is_certified_on_its_own(path, S):
         assert_certified(Instance("path", S, 2, solution.alpha), solution, TOL)
 
 
+@pytest.mark.slow
 def test_warm_equals_cold(path, S):
     for solution in path:
         cold = fantope.solve(S, 2, solution.alpha, tol=1e-6)
@@ -43,6 +44,7 @@ def test_warm_equals_cold(path, S):
         assert cold.dual_bound <= solution.dual_bound + slack
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 def test_operator_equals_matrix(data, kind):
     op = fantope.covariance(data, kind=kind)
@@ -61,6 +63,7 @@ def test_one_scan_serves_the_path(data, scans):
     assert scans == [0.7]
 
 
+@pytest.mark.slow
 def test_max_variables_stops_before_the_first_that_is_larger(S, path):
     limit = int(path.n_active[2])
     stopped = fantope.solve_path(S, 2, ALPHAS, max_variables=limit)
@@ -69,6 +72,7 @@ def test_max_variables_stops_before_the_first_that_is_larger(S, path):
     assert len(fantope.solve_path(S, 2, [0.01], max_variables=3)) == 1  # never empty
 
 
+@pytest.mark.slow
 def test_automatic_grid(S):
     grid = fantope.solve_path(S, 2, n_alphas=4)
     top = fantope.alpha_max(S, 2)
@@ -115,6 +119,7 @@ def test_callback_sees_alpha_and_record(S):
         assert last <= TOL
 
 
+@pytest.mark.slow
 def test_an_interrupt_keeps_what_is_done(S):
     def interrupt(alpha, record):
         if alpha < 0.5:

@@ -64,6 +64,7 @@ def test_a_norm_that_does_not_bind_gives_pca(S):
     assert found.gap <= 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [2, 5, 12, 20, 40])
 def test_size(S, wanted):
     solution = fantope.solve_for_size(S, 2, wanted)
@@ -106,6 +107,7 @@ def test_operator_equals_matrix(data):
         assert found.verify(matrix).gap <= found.gap + 1e-9
 
 
+@pytest.mark.slow
 def test_a_search_needs_few_scans(data, scans):
     fantope.solve_for_size(fantope.covariance(data), 2, 20)
     assert 0 < len(scans) < 12

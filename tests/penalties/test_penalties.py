@@ -9,6 +9,7 @@ from fantope.testing import check_penalty
 from problems import WEIGHTED
 
 
+@pytest.mark.slow
 @given(alpha=st.floats(0.0, 10.0), seed=st.integers(0, 10**6))
 def test_l1_is_a_penalty(alpha, seed):
     check_penalty(L1(alpha), random_state=seed)
@@ -19,6 +20,7 @@ def test_weighted_l1_is_a_penalty(instance):
     check_penalty(WeightedL1(instance.alpha, instance.weights), p=len(instance.S))
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), k=st.integers(0, 6), alpha=st.floats(0.0, 3.0))
 def test_weights_on_a_block_are_weights(seed, k, alpha):
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ ALPHAS = np.array([0.9, 0.8, 0.7])
 LEVERAGES = np.array([[1.0, 0.0, 0.0], [0.6, 0.4, 0.0], [0.3, 0.6, 0.1]])
 
 
+@pytest.mark.slow
 def test_leverages_name_the_variables_that_matter():
     ax = plot_leverages(ALPHAS, LEVERAGES, names=["a", "b$", "c"], n_named=2)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", r"b\$"]
@@ -46,6 +47,7 @@ def test_gaps_above_the_tolerance_stand_out():
     assert len(plot_path_gaps([0.5], [1e-5]).lines) == 1
 
 
+@pytest.mark.slow
 def test_top_loadings_show_the_largest_first():
     components = np.zeros((6, 30))
     components[0, :25] = np.linspace(0.1, 0.5, 25)

@@ -17,6 +17,7 @@ def png(figure, folder):
     return file.read_bytes()[:4]
 
 
+@pytest.mark.slow
 def test_setting_draws_a_heat_map_and_the_eigenvectors(tmp_path):
     figure = plot_setting(simulate(1, 60), n_vectors=3)
     left, right = figure.subfigs
@@ -31,6 +32,7 @@ def test_setting_rejects_a_wrong_number_of_vectors(n_vectors):
         plot_setting(simulate(1, 60), n_vectors=n_vectors)
 
 
+@pytest.mark.slow
 def test_loadings_leave_zeros_blank(tmp_path):
     truth = np.zeros((2, 30))
     truth[0, :4] = truth[1, 4:9] = 0.5

@@ -104,6 +104,7 @@ def test_blocks_share_a_fractional_trace(solver):
         assert traces.sum() == pytest.approx(d)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), share=st.floats(0.3, 1.2))
 def test_lifted_dual_is_valid(seed, share):
     rng = np.random.default_rng(seed)

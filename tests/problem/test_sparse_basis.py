@@ -23,6 +23,7 @@ def test_two_columns_by_brute_force(seed):
     np.testing.assert_allclose(found @ found.T, V @ V.T, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [1, 2, 3, 5, 8])
 def test_planted_groups_are_found(d):
     rng = np.random.default_rng(d)

@@ -54,6 +54,7 @@ def special(p=500):
     return WeightedL1.on_block(ALPHA, np.arange(60), W)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [L1(ALPHA), special()], ids=["number", "weights"])
 def test_the_graph_is_the_soft_threshold(op, penalty):
     every = np.arange(op.size)
@@ -70,6 +71,7 @@ def test_the_graph_is_the_soft_threshold(op, penalty):
     np.testing.assert_allclose(dense_graph(S, penalty).product(np.eye(op.size)), soft, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", [L1(ALPHA), special()], ids=["number", "weights"])
 @pytest.mark.parametrize("d", [1, 3])
 def test_the_same_answer_as_by_arrays(op, forced, monkeypatch, penalty, d):

@@ -41,6 +41,7 @@ def test_the_bound_is_the_moment_of_independent_pairs(power):
     assert _bound(q, p, pairs, power) == pytest.approx(p * (both.mean(axis=1) ** power).mean(), rel=0.02)
 
 
+@pytest.mark.slow
 def test_complementary_halves_share_no_sample_and_have_a_smaller_bound():
     found = stability_selection(SIM.Z, 2, 0.6, n_subsamples=20, complementary=True)
     assert found.pairs_bound < found.error_bound and not [i for i in found.selected if i >= 14]
@@ -50,6 +51,7 @@ def test_complementary_halves_share_no_sample_and_have_a_smaller_bound():
     assert _pairs_bound(90, 100, 0.75, 50) == pytest.approx(0.9 * 90 / 0.5)
 
 
+@pytest.mark.slow
 def test_three_criteria_for_the_number_of_components():
     found = select_n_components(SIM.Z, max_components=4)
     assert found.agree and found.n_components == 2 and "agree" in found.summary()
@@ -58,6 +60,7 @@ def test_three_criteria_for_the_number_of_components():
     assert noise.parallel == 0 and noise.n_components >= 1
 
 
+@pytest.mark.slow
 def test_an_estimator_asks_for_the_number():
     pca = fantope.SparsePCA("auto").fit(SIM.Z)
     assert pca.n_components_ == 2 == pca.component_number_.n_components

@@ -22,6 +22,7 @@ def test_one_fold_has_no_error():
         cross_validate([(S, lambda V: 1.0)], 1, [0.1])
 
 
+@pytest.mark.slow
 def test_stable_variables_carry_the_signal():
     sim = fantope.simulate(150, 50, sizes=(8, 6))
     found = stability_selection(sim.Z, 2, 0.5, n_subsamples=15)
@@ -32,6 +33,7 @@ def test_stable_variables_carry_the_signal():
     np.testing.assert_array_equal(found.frequency, again.frequency)
 
 
+@pytest.mark.slow
 def test_noise_is_rarely_stable():
     """Meinshausen and Bühlmann's bound, on data where it applies: all variables are exchangeable noise."""
     counts = []

@@ -13,6 +13,7 @@ def _fit(sim, alpha=0.35):
     return S, fantope.solve(S, 2, MCP(alpha), tol=1e-3)
 
 
+@pytest.mark.slow
 def test_closer_to_the_truth_on_the_same_variables():
     gains = []
     for seed in range(4):
@@ -62,6 +63,7 @@ def test_components_of_another_shape():
         shrink_loadings(np.eye(6), np.eye(2, 5), 10)
 
 
+@pytest.mark.slow
 def test_estimators_refit_concave_penalties_unless_told_otherwise():
     sim = fantope.simulate(100, 120, random_state=4)
     anew, plain = (fantope.SparsePCA(2, penalty="mcp", refit=refit, tol=1e-3).fit(sim.Z) for refit in ("auto", False))
@@ -98,6 +100,7 @@ def test_components_that_one_variable_outweighs_stay():
     assert pca.explained_variance_ratio_.sum() > 0.99
 
 
+@pytest.mark.slow
 def test_refit_follows_from_who_chose_alpha():
     sim = fantope.simulate(60, 100, random_state=3)
     free = fantope.SparsePCA(2, tol=1e-3).fit(sim.Z)

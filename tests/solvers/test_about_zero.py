@@ -51,6 +51,7 @@ def test_weights_that_no_variable_in_use_has_widen_nothing():
     assert "about zero" not in sol.summary()
 
 
+@pytest.mark.slow
 def test_iterates_that_go_round_in_circles():
     """The mean of late iterates is certified where each of them is poor."""
     c = np.random.default_rng(5).integers(-3, 4, 33).astype(float)

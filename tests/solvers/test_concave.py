@@ -33,6 +33,7 @@ def certified(sol, S, alpha, tol=1e-4):
     assert last.n_variables == len(sol.support)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("instance", MEDIUM[:5], ids=repr)
 def test_every_step_is_certified_and_none_is_worse(instance, kind):
@@ -67,6 +68,7 @@ def test_the_concave_objective_is_what_it_is_said_to_be(kind):
     assert sol.steps[-1].concave_objective == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_a_worse_point_is_not_taken(monkeypatch):
     """A loose solver may return a point below the one it started from: then that one is the answer to the step."""
     S = BY_NAME["paper-60"].S
@@ -91,6 +93,7 @@ def test_a_worse_point_is_not_taken(monkeypatch):
     found.verify(S)
 
 
+@pytest.mark.slow
 def test_on_the_model_it_finds_the_groups_and_l1_does_not():
     sim = fantope.simulate(100, 200, random_state=3)
     Z = sim.Z - sim.Z.mean(axis=0)
@@ -114,6 +117,7 @@ def test_one_step_a_start_and_a_width_of_ones_own():
     assert sol.steps[0].mean_weight == pytest.approx(expected.mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1e-6, 1e5])
 def test_scale_equivariant(scale):
     S = BY_NAME["paper-60"].S
@@ -130,6 +134,7 @@ def test_other_solvers(solver):
     certified(sol, S, 0.3, tol=1e-3)
 
 
+@pytest.mark.slow
 def test_an_operator_is_the_same_as_its_matrix():
     Z = fantope.simulate(80, 150, random_state=2).Z
     op = fantope.covariance(Z, kind="correlation")

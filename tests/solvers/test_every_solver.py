@@ -10,6 +10,7 @@ SOLVERS = ["auto", "admm", "gradfps"]
 BASELINES = ["subgradient", "projected-subgradient"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("instance", EVERY, ids=repr)
 def test_certified_within_tolerance(instance, solver):
@@ -94,6 +95,7 @@ def test_negating_a_variable_changes_only_signs():
     np.testing.assert_allclose(other.projection.toarray() * sign * sign[:, None], sol.projection.toarray(), atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [*SOLVERS, *BASELINES])
 def test_two_runs_are_the_same_bit_for_bit(solver):
     instance = BY_NAME["paper-60"]

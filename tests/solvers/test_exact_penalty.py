@@ -62,6 +62,7 @@ def test_direct_drops_what_is_zero():
     np.testing.assert_allclose(values, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_iterative_converges_to_direct(seed):
     rng = np.random.default_rng(seed)
@@ -80,6 +81,7 @@ def test_iterative_stays_in_the_ball():
     assert np.linalg.norm(found) <= np.sqrt(2) + 1e-12
 
 
+@pytest.mark.slow
 def test_iterative_of_zero():
     found = matrix(*prox_f2_iterative(np.zeros((4, 4)), 1, PenaltyWeights(0.1, 0.1, 0.1), 500))
     exact = matrix(*prox_f2_direct(np.zeros((4, 4)), 1, PenaltyWeights(0.1, 0.1, 0.1)))
@@ -110,6 +112,7 @@ def soft_objective(u, values, total, weights):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("each", [False, True])
 @pytest.mark.parametrize("seed", range(25))
 def test_soft_penalties_against_a_convex_solver(seed, each):
@@ -132,6 +135,7 @@ def test_soft_penalties_against_a_convex_solver(seed, each):
     np.testing.assert_allclose(found, u.value, atol=1e-4)
 
 
+@pytest.mark.slow
 @given(values=VALUES, total=st.integers(1, 5), weights=SOFT, seed=st.integers(0, 99))
 def test_soft_penalties_no_better_point_nearby(values, total, weights, seed):
     found = soft_capped_simplex(values, total, weights)
@@ -143,6 +147,7 @@ def test_soft_penalties_no_better_point_nearby(values, total, weights, seed):
             assert best <= soft_objective(other, values, total, weights) + 1e-10
 
 
+@pytest.mark.slow
 @given(values=VALUES, each=st.booleans())
 def test_large_weights_give_the_projection(values, each):
     total = (len(values) + 1) // 2

@@ -8,6 +8,7 @@ from problems import BY_NAME
 INSTANCES = [BY_NAME[name] for name in ("paper-60", "blocks-22", "random-30-d4", "negative-definite")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "admm", "gradfps", "projected-subgradient"])
 @pytest.mark.parametrize("instance", INSTANCES, ids=repr)
 def test_history(instance, solver, monkeypatch):
@@ -35,6 +36,7 @@ def test_history(instance, solver, monkeypatch):
     assert all(0 < record.n_active <= len(instance.S) for record in seen)
 
 
+@pytest.mark.slow
 def test_a_start_is_recorded_before_the_first_iteration():
     instance = BY_NAME["paper-60"]
     init = fantope.solve(instance.S, 2, instance.alpha, tol=1e-3)

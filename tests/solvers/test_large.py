@@ -13,6 +13,7 @@ def large():
     return paper(150, 500, factor=1.0)
 
 
+@pytest.mark.slow
 def test_papers_model_in_one_go(large):
     sol = fantope.solve(large.S, 2, large.alpha, tol=1e-5)
     assert sol.status is fantope.Status.SOLVED
@@ -26,12 +27,14 @@ def test_papers_model_in_one_go(large):
     assert sol.objective == pytest.approx(admm.objective, rel=2e-5)
 
 
+@pytest.mark.slow
 def test_gradfps(large):
     sol = fantope.solve(large.S, 2, large.alpha, solver="gradfps", tol=1e-4)
     assert sol.status is fantope.Status.SOLVED
     assert_certified(large, sol, 1e-4)
 
 
+@pytest.mark.slow
 def test_indefinite_difference():
     instance = paper_difference(150, 450)
     assert np.linalg.eigvalsh(instance.S)[0] < -1
@@ -43,6 +46,7 @@ def test_indefinite_difference():
     assert sol.objective == pytest.approx(admm.objective, rel=2e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tol", [1e-3, 1e-6])
 def test_active_set_and_whole_agree(monkeypatch, tol):
     instance = paper(100, 150, factor=1.2)
@@ -55,6 +59,7 @@ def test_active_set_and_whole_agree(monkeypatch, tol):
     assert whole.history[-1].n_active >= sol.history[-1].n_active
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "admm", "gradfps"])
 def test_many_blocks(monkeypatch, solver):
     """Block-diagonal S larger than what LAPACK takes: eigenvectors of one block say nothing about the others."""
@@ -67,6 +72,7 @@ def test_many_blocks(monkeypatch, solver):
     assert_certified(instance, sol, 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [2, 4])
 def test_modules_that_the_first_active_set_does_not_hold(monkeypatch, d):
     """Ten equal modules with noise: those outside of the first active set have to be found."""

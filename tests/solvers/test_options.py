@@ -47,6 +47,7 @@ def test_gradfps_options_that_reach_the_tolerance(instance, options):
     assert sol.objective == pytest.approx(reference.objective, rel=2e-4)
 
 
+@pytest.mark.slow
 def test_gradfps_average_is_certified_and_slower():
     last = solved(MEDIUM, GradFps(), tol=1e-3)
     average = solved(MEDIUM, GradFps(output="average"), tol=1e-2)
@@ -58,6 +59,7 @@ def test_gradfps_average_is_certified_and_slower():
     assert early[0].gap < early[1].gap
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", [5.0, "paper"])
 def test_gradfps_with_the_iterative_prox(mu):
     """Subgradient steps make the prox inexact: nothing is promised but a certificate that comes closer."""
@@ -100,6 +102,7 @@ def test_admm_full_and_partial_eigenpairs_agree(instance):
     np.testing.assert_allclose(partial.projection.toarray(), full.projection.toarray(), atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relax", [1.0, 1.3, 1.6, 1.8])
 def test_admm_relaxation(relax):
     solved(MEDIUM, Admm(relax=relax))

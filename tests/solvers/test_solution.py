@@ -84,6 +84,7 @@ def test_summary_of_a_projection():
     assert str(Status.SOLVED) in text
 
 
+@pytest.mark.slow
 def test_fractional_solution_and_what_the_summary_says():
     """Correlated modules that overlap: the optimum shares the trace among more than d directions."""
     instance = BY_NAME["correlation-30"]

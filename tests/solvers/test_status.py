@@ -81,6 +81,7 @@ def linear_algebra_error(_inner, _problem, _state, _budget):
     raise np.linalg.LinAlgError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_solved(solver):
     assert_valid(solve(solver=solver), Status.SOLVED)
@@ -95,6 +96,7 @@ def test_max_iter(solver, max_iter):
     assert "raise max_iter" in str(sol.status)
 
 
+@pytest.mark.slow
 def test_stalled():
     sol = solve(solver=Wrapped(at=21, effect=stand_still), tol=1e-9)
     assert_valid(sol, Status.STALLED)
@@ -102,6 +104,7 @@ def test_stalled():
     assert "loosen tol" in str(sol.status)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effect", [overflow, infinite, floating_point_error, linear_algebra_error])
 def test_not_finite(effect):
     """The last good answer comes back, and it is the one of the run without the accident."""
@@ -118,6 +121,7 @@ def test_not_finite_from_the_first_step_on(effect):
     assert_valid(sol, Status.NON_FINITE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [*SOLVERS, "subgradient", "projected-subgradient"])
 @pytest.mark.parametrize("factor", [1e-139, 1e100, 1e138])
 def test_extreme_numbers_are_certified(solver, factor):
@@ -154,6 +158,7 @@ def test_interrupted_by_the_callback(solver, record, monkeypatch):
     assert again.objective >= sol.objective * (1 - 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [1, 2, 5, 35])
 @pytest.mark.parametrize("inner", [Admm(), GradFps()], ids=["admm", "gradfps"])
 def test_interrupted_in_a_step(inner, at):

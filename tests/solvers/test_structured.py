@@ -87,6 +87,7 @@ def test_saved_and_read_back(name):
         again.verify(2 * S)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_path_and_warm_start(name):
     penalty = CASES[name][0]
@@ -104,6 +105,7 @@ def test_path_and_warm_start(name):
     assert other.status is fantope.Status.SOLVED
 
 
+@pytest.mark.slow
 def test_estimator_and_operator():
     Z = fantope.simulate(80, 30, sizes=(6, 5)).Z
     penalty = Group(0.2, np.arange(30) // 5)
@@ -115,6 +117,7 @@ def test_estimator_and_operator():
     assert chosen.solution_.penalty == Trend(chosen.alpha_)
 
 
+@pytest.mark.slow
 def test_special_cases_are_the_l1_norm():
     plain = fantope.solve(S, 2, 0.1, tol=1e-6)
     for same in (Group(0.1, range(P)), Group(0.1, ["all"] * P, l1_share=1.0), Smooth(0.1, 0.0)):
@@ -122,6 +125,7 @@ def test_special_cases_are_the_l1_norm():
         assert max(sol.objective, plain.objective) <= min(sol.dual_bound, plain.dual_bound) + 1e-9
 
 
+@pytest.mark.slow
 def test_a_large_rho_is_solved_to_the_tolerance():
     """Beside ρL every optimum is about zero; what counts is its size beside S."""
     t, rng = np.linspace(0.0, 1.0, 60), np.random.default_rng(0)
@@ -142,6 +146,7 @@ def test_whole_groups_come_and_go():
     assert len(sol.support) == 15
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_once_and_a_limit():
     def stop(record):
         raise KeyboardInterrupt

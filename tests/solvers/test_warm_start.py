@@ -15,6 +15,7 @@ def solve(alpha=INSTANCE.alpha, **options):
     return fantope.solve(INSTANCE.S, 2, alpha, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_solution_as_init_is_done_at_once(solver):
     cold = solve(solver=solver, tol=1e-5)
@@ -25,6 +26,7 @@ def test_solution_as_init_is_done_at_once(solver):
     assert_certified(INSTANCE, warm)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_rough_solution_as_init_saves_iterations(solver):
     cold = solve(solver=solver, tol=1e-6)
@@ -34,6 +36,7 @@ def test_rough_solution_as_init_saves_iterations(solver):
     assert warm.n_iter < cold.n_iter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [*SOLVERS, "subgradient", "projected-subgradient"])
 @pytest.mark.parametrize("factor", [0.5, 0.95, 1.2, 3.0])
 def test_solution_of_another_alpha(solver, factor):
@@ -44,6 +47,7 @@ def test_solution_of_another_alpha(solver, factor):
         assert sol.status is fantope.Status.SOLVED
 
 
+@pytest.mark.slow
 def test_solution_without_penalty_as_init():
     assert_certified(INSTANCE, solve(init=solve(alpha=0.0)))
     free = solve(alpha=0.0, init=solve())
@@ -53,6 +57,7 @@ def test_solution_without_penalty_as_init():
 BASELINES = [pytest.param(name, marks=pytest.mark.slow) for name in ("subgradient", "projected-subgradient")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [*SOLVERS, *BASELINES])
 @pytest.mark.parametrize("kind", ["solution", "zeros", "identity", "random", "negative", "asymmetric", "sparse"])
 def test_array_as_init(solver, kind):
@@ -73,6 +78,7 @@ def test_array_as_init(solver, kind):
         assert sol.status is fantope.Status.SOLVED
 
 
+@pytest.mark.slow
 def test_init_is_left_unchanged():
     X = solve().projection.toarray()
     before = X.copy()
@@ -81,6 +87,7 @@ def test_init_is_left_unchanged():
         np.testing.assert_array_equal(X, before)
 
 
+@pytest.mark.slow
 def test_init_of_another_number_of_components():
     other = fantope.solve(INSTANCE.S, 4, INSTANCE.alpha)
     sol = solve(init=other)
@@ -88,6 +95,7 @@ def test_init_of_another_number_of_components():
     assert_certified(INSTANCE, sol)
 
 
+@pytest.mark.slow
 def test_init_of_another_matrix():
     other = paper(70, 60, seed=5)
     sol = solve(init=fantope.solve(other.S, 2, other.alpha))

@@ -10,6 +10,7 @@ from fantope.solvers import Admm
 from fantope.testing import check_covariance, check_penalty, check_solver
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "admm", "gradfps"])
 def test_solvers(solver):
     check_solver(solver)
@@ -128,6 +129,7 @@ class Greedy(Admm):
         return 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("broken", "sentence"), [(Idle, "the gap is"), (Greedy, "20 iterations where max_iter was 3")])
 def test_a_broken_solver_is_caught(broken, sentence):
     with pytest.raises(AssertionError, match=sentence):

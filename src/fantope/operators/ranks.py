@@ -6,7 +6,6 @@ from typing import Literal, get_args
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from fantope.errors import InputError
 from fantope.typing import Array
@@ -26,6 +25,8 @@ def transformed(X: Array, method: Method) -> Array:
         return X
     if method == "kendall":
         return _signs(X)
+    from scipy.stats import rankdata  # takes longer to load than all of fantope
+
     ranks = np.asarray(rankdata(X, axis=0, nan_policy="omit"), dtype=np.float64)
     if method == "spearman":
         return ranks

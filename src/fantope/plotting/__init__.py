@@ -3,6 +3,7 @@
 Importing this package does not import matplotlib; calling one of its functions does.
 """
 
+from functools import cache
 from typing import Any
 
 from fantope import extensions
@@ -58,6 +59,7 @@ def __dir__() -> list[str]:
     return sorted([*__all__, *(name for module in _applications() for name in module.__all__)])
 
 
+@cache
 def _applications() -> list[Any]:
     found = (extensions.find("figures", name) for name in extensions.names("figures"))
     return [module for module in found if module is not None]

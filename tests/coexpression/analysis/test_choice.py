@@ -96,6 +96,7 @@ def test_few_eligible_alphas_are_pointed_out():
     assert not any("little to choose from" in note for note in run(table, groups).notes)
 
 
+@pytest.mark.slow
 def test_limits_follow_the_number_of_genes(monkeypatch):
     assert limits(None, None, 13_822, 5) == (50, 300)
     assert limits(None, 20, 13_822, 5) == (20, 20)
@@ -110,6 +111,7 @@ def test_limits_follow_the_number_of_genes(monkeypatch):
         run(table, groups, alphas=[0.99, 0.98])
 
 
+@pytest.mark.slow
 def test_genes_without_a_partner_do_not_choose_alpha():
     # Above every correlation each group has the first d genes, which the order of the table decides: an overlap of 1.
     table, groups = factors((40, 35), 0, p=60)

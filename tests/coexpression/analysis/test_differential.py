@@ -131,6 +131,7 @@ def test_tables_are_sorted_and_complete():
     assert differential.n_test == (30, 30)
 
 
+@pytest.mark.slow
 def test_the_two_sample_test_ends_when_its_p_value_is_clear():
     rng = np.random.default_rng(3)
     value = 1.0

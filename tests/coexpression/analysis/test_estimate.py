@@ -1,5 +1,6 @@
 import numpy as np
 import pandas as pd
+import pytest
 
 import fantope
 from fantope.coexpression import analyse
@@ -23,6 +24,7 @@ def test_more_groups_and_permutations_take_longer():
     assert len(scans) == 1 and "5,000 genes, 50 and 50 samples" in said and " GB" in said
 
 
+@pytest.mark.slow
 def test_the_statistic_is_within_its_gap_whatever_the_sign():
     rng = np.random.default_rng(0)
     for _ in range(4):

@@ -105,6 +105,7 @@ def test_same_genes_in_the_expression_of_all_groups(two):
     assert used == set(columns[0])
 
 
+@pytest.mark.slow
 def test_one_group_alone_takes_the_largest_set():
     table, groups = expression(1)
     found = analyse(table, groups, **OPTIONS)
@@ -124,6 +125,7 @@ def test_three_groups_are_compared_in_pairs():
     assert len(found.groups) == 3
 
 
+@pytest.mark.slow
 def test_small_groups_are_not_compared():
     table, groups = expression(2, n=15)
     found = analyse(table, groups, **OPTIONS)

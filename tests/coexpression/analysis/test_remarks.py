@@ -40,6 +40,7 @@ def test_nearly_identical_only_if_so_in_every_group():
     assert remarks(table, np.array([0, 2, 3]), columns) == ({}, [])
 
 
+@pytest.mark.slow
 def test_an_analysis_points_them_out_and_leaves_nothing_out():
     rng = np.random.default_rng(1)
     X = 0.3 * rng.standard_normal((40, 60))

@@ -19,6 +19,7 @@ def decoded(text):
     return np.frombuffer(base64.b64decode(text), dtype=np.int8) / 127
 
 
+@pytest.mark.slow
 @given(arrays(np.float64, st.integers(1, 40), elements=st.floats(-1, 1)))
 def test_correlations_keep_two_digits(values):
     assert np.abs(decoded(quantised(values)) - values).max() <= 0.5 / 127 + 1e-12
@@ -28,6 +29,7 @@ def test_missing_correlations_become_zero():
     np.testing.assert_array_equal(decoded(quantised(np.array([np.nan, 1.0]))), [0.0, 1.0])
 
 
+@pytest.mark.slow
 @given(st.recursive(st.text() | st.integers(-9, 9), lambda inner: st.lists(inner, max_size=4)))
 def test_no_text_can_leave_the_script_element(value):
     text = as_script(value)
@@ -50,6 +52,7 @@ def test_the_slider_can_rebuild_every_active_set():
             assert step["counts"] == [len(step["enter"]), len(step["leave"])]
 
 
+@pytest.mark.slow
 def test_matrices_are_in_the_order_of_the_genes():
     result = two_groups()
     for group, told in zip(result.groups.values(), payload(result)["modules"], strict=True):
@@ -74,11 +77,13 @@ def test_a_comparison_shows_the_genes_of_one_group_only():
     assert [matrix["title"] for matrix in heat["matrices"]] == ["control", "case"]
 
 
+@pytest.mark.slow
 def test_one_group_has_no_pairs_and_no_overlap():
     told = payload(one_group())
     assert told["pairs"] == [] and set(told["selection"]["overlap"]) == {None}
 
 
+@pytest.mark.slow
 def test_partners_are_the_strongest_of_all_analysed_genes():
     result = two_groups()
     told = payload(result)["panels"]

@@ -165,10 +165,12 @@ def test_three_hundred_genes_in_each_group_stay_within_a_megabyte():
     assert "GENE0599" in text and len(text.encode()) < 1e6
 
 
+@pytest.mark.slow
 def test_the_same_result_gives_the_same_file(text):
     assert render_report(two_groups(), ABOUT) == text
 
 
+@pytest.mark.slow
 def test_it_says_why_there_are_so_many_modules():
     result = one_group()
     choice = pd.DataFrame({"k": [2, 3, 4], "silhouette": [0.5, 0.6, 0.7], "smallest": [9, 6, 1], "chosen": [0, 1, 0]})
