@@ -28,9 +28,9 @@ demo: setup
 	@$(BIN)/fantope demo
 
 # An answer in a minute on two cores, once kernels are compiled: everything but the tests marked slow. Doctests of src
-# are left to `make test`.
+# are left to `make test`. A file goes to one worker, so that what its tests share is made once.
 check: lint
-	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow" tests
+	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist loadfile -q -m "not slow" tests
 
 test: lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n 2 --dist worksteal -q

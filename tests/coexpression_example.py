@@ -11,7 +11,7 @@ from fantope.coexpression import Coexpression, analyse
 
 SCRIPT = "<script>document.title='owned'</script>"  # names that must stay text wherever they are shown
 ODD = 'A&B "$x$"'
-SETTINGS = {"n_components": 3, "alphas": [0.85, 0.8, 0.75, 0.7], "min_genes": 20, "max_genes": 80, "permutations": 50}
+SETTINGS = {"n_components": 3, "alphas": [0.85, 0.8, 0.75, 0.7], "min_genes": 20, "max_genes": 80, "permutations": 20}
 
 
 def expression(n_genes: int = 90, *, seed: int = 0, groups: tuple[str, ...] = ("control", "case")):

@@ -173,6 +173,7 @@ def test_bad_input_is_one_sentence(arguments, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_without_k_every_number_of_variables_has_a_bracket():
     curve = fantope.cardinality_bracket(S5, n_components=2)
     assert curve.k.tolist() == [2, 3, 4, 5]

@@ -225,6 +225,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS)
 def test_missing_values_are_spelt_the_same_for_both(cell, tmp_path):
     rows = [["3.5", "1", "-2e-1"], [cell, "2.25", "0"], ["1", "0.5", "7"], ["2", "9", "1"]]
@@ -266,6 +267,7 @@ def test_words_that_do_not_follow_are_refused(field, value, copy):
     assert verdicts(copy, "plain") == (1, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["plain", "wide", "weights"])
 @pytest.mark.parametrize("file", ["solver.npz", "certificate.npz", "projection.npz", "components.tsv"])
 def test_a_flipped_bit_is_refused(name, file, copy):
@@ -308,6 +310,7 @@ def test_numbers_of_single_precision_are_taken_for_what_they_are(copy):
     assert checker.main([str(copy / "plain")]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", ["outside", "zero", "nan"])
 @pytest.mark.parametrize("name", ["plain", "wide"])
 def test_a_spoilt_u_is_refused_even_with_new_checksums(name, change, copy):
@@ -321,6 +324,7 @@ def test_a_spoilt_u_is_refused_even_with_new_checksums(name, change, copy):
     assert checker.main([str(copy / name)]) == 1
 
 
+@pytest.mark.slow
 def test_a_swapped_file_is_refused(copy, tmp_path):
     for file in ("solver.npz", "certificate.npz"):
         shutil.copy(copy / "pca" / file, copy / "plain" / file)

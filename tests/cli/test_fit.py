@@ -181,6 +181,7 @@ def test_what_was_dropped_is_told(tmp_path, capsys):
     assert main(["verify", str(out), "--quiet"]) == 0
 
 
+@pytest.mark.slow
 def test_existing_folders_are_left_alone_unless_told(data, tmp_path, capsys):
     out = tmp_path / "out"
     assert run(data, out, "-q", "--no-figures") == 0
@@ -285,6 +286,7 @@ def test_help_has_an_example(capsys):
         assert f"Example: fantope {command} " in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npy", "parquet", "npz", "h5ad", "zarr"])
 def test_every_format_gives_the_same_answer(ending, data, tmp_path, capsys):
     path = tmp_path / f"same.{ending}"
@@ -312,6 +314,7 @@ def test_solvers_to_choose_from_are_those_of_the_library():
     assert sorted(_data.SOLVERS) == sorted(SOLVERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "gaps"),
     [

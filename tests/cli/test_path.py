@@ -103,6 +103,7 @@ def test_quiet_says_nothing(data, tmp_path, capsys):
     assert captured.out == captured.err == ""
 
 
+@pytest.mark.slow
 def test_unreached_tolerance_is_exit_code_1_with_output(data, tmp_path, capsys):
     options = ["--alphas", "0.3", "--tol", "1e-9", "--max-iter", "2", "--solver", "gradfps", "--no-figures"]
     assert run(data, tmp_path / "out", *options) == 1
@@ -132,6 +133,7 @@ def test_a_folder_of_another_command_is_left_alone(data, tmp_path, capsys):
     assert "was not written by `fantope path`" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_an_interrupt_between_two_penalties_keeps_those_before(data, tmp_path, capsys, monkeypatch):
     calls = []
     genuine = walk.decompose

@@ -46,6 +46,7 @@ def test_every_parameter_of_the_estimator_has_an_option():
     assert click.command()(values).main([], standalone_mode=False) == fantope.OnlineSparsePCA().get_params()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "words", "value", "algorithm"), GIVEN, ids=[name for name, *_ in GIVEN])
 def test_an_option_reaches_the_estimator_and_a_checkpoint_with_another_is_refused(
     tmp_path, source, capsys, name, words, value, algorithm

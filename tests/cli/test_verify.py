@@ -71,6 +71,7 @@ def test_dense_duals_are_stored_and_checked(solver, made, tmp_path):
     assert main(["verify", out, "-q"]) == 0
 
 
+@pytest.mark.slow
 def test_results_and_data_can_move_together_or_apart(copy, tmp_path, capsys):
     assert main(["verify", str(copy / "fit"), "-q"]) == 0
     (copy / "data.npy").rename(tmp_path / "elsewhere.npy")
@@ -110,6 +111,7 @@ def one_nan(X):
     X.data[3] = np.nan
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [(scale, "away from the Fantope"), (swap_variables, "wider than the one reported"), (one_nan, "not finite")],
@@ -129,6 +131,7 @@ def test_a_changed_projection_is_found(change, words, name, copy, capsys):
     assert code == 1 and len(told["failures"]) == 1 and words in told["failures"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fit", "wide"])
 @pytest.mark.parametrize("how", ["larger", "noise", "alpha", "labels", "cut", "gone", "garbage"])
 def test_a_changed_dual_is_found(name, how, copy, capsys):
@@ -177,6 +180,7 @@ def test_changed_data_are_found(copy, capsys):
     assert any("differ in what they say of data, matrices" in each for each in told["failures"])
 
 
+@pytest.mark.slow
 def test_data_of_another_size_or_broken(copy, capsys):
     X = np.load(copy / "data.npy")
     np.save(copy / "data.npy", X[:, :-1])
@@ -228,6 +232,7 @@ def test_every_file_is_covered(copy, capsys):
     assert len(fantope.io.read_result(out).solutions) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

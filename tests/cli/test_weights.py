@@ -39,6 +39,7 @@ def fit(folder, weights, out, *options):
     return main(["fit", file, "--weights", str(folder / weights), "--no-figures", "--quiet", "-o", str(out), *options])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", ["weights.npy", "weights.csv", "shuffled.tsv"])
 def test_fit_and_verify(folder, weights, tmp_path, capsys):
     assert fit(folder, weights, tmp_path / "out", "-a", "0.3") == 0
@@ -56,6 +57,7 @@ def test_fit_and_verify(folder, weights, tmp_path, capsys):
     assert "The certificate holds" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_changed_weights_are_found(folder, tmp_path, capsys):
     out = tmp_path / "out"
     assert fit(folder, "weights.npy", out, "-a", "0.3") == 0

@@ -16,6 +16,7 @@ def matrices(figure):
     return [np.asarray(image.get_array()) for axes in figure.axes for image in axes.images]
 
 
+@pytest.mark.slow
 def test_modules_are_drawn_in_their_order_beside_the_loadings():
     group = two_groups().groups["case"]
     correlations, loadings = matrices(plot_modules(two_groups(), "case"))[:2]
@@ -30,6 +31,7 @@ def test_modules_are_drawn_in_their_order_beside_the_loadings():
     np.testing.assert_allclose(np.abs(loadings).max(axis=0), 1.0)
 
 
+@pytest.mark.slow
 def test_the_selection_marks_the_choice_and_the_limits():
     result = two_groups()
     figure = plot_selection(result)
@@ -43,6 +45,7 @@ def test_the_selection_marks_the_choice_and_the_limits():
     assert len(plot_selection(one_group()).axes) == 1
 
 
+@pytest.mark.slow
 def test_the_comparison_shows_both_groups_on_the_same_genes():
     result = two_groups()
     figure = plot_comparison(result, "control", "case")

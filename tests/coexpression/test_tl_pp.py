@@ -29,6 +29,7 @@ def test_scores_are_those_of_the_estimator(adata):
     assert adata.uns["spca"]["params"]["gap"] <= 1e-3
 
 
+@pytest.mark.slow
 def test_number_of_genes_instead_of_alpha(adata):
     fantope.tl.sparse_pca(adata, 2, n_genes=12)
     assert abs(adata.var["spca"].sum() - 12) <= 2
@@ -65,6 +66,7 @@ def test_results_survive_a_file(adata, tmp_path):
     assert list(again.var["coexpression_liver"].dropna()) == list(adata.var["coexpression_liver"].dropna())
 
 
+@pytest.mark.slow
 def test_modules_and_eigengenes(adata):
     found = fantope.tl.coexpression_modules(
         adata, "tissue", n_components=2, alphas=[0.5, 0.4, 0.3], min_genes=4, max_genes=40, permutations=0

@@ -10,6 +10,7 @@ from fantope.penalties import MCP, SCAD, WeightedL1
 SIM = fantope.simulate(100, 120, random_state=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["mcp", "scad"])
 def test_the_default_is_closer_to_the_truth_than_l1(penalty):
     pca = clone(fantope.SparsePCA(2, penalty=penalty)).fit(SIM.Z)

@@ -60,6 +60,7 @@ def test_answers_are_orthonormal_sparse_and_cached():
     assert pca.get_feature_names_out().tolist() == ["onlinesparsepca0", "onlinesparsepca1"]
 
 
+@pytest.mark.slow
 def test_gap_and_records_belong_to_the_algorithms_that_have_them():
     Z = fantope.simulate(6, 40).Z
     p = OnlineSparsePCA(2, alpha=0.2, algorithm="online-p", loosen=100).fit(Z)
@@ -72,6 +73,7 @@ def test_gap_and_records_belong_to_the_algorithms_that_have_them():
         _ = OnlineSparsePCA().components_
 
 
+@pytest.mark.slow
 def test_mappings_and_frames():
     Z = fantope.simulate(50, 36).Z
     frame = pd.DataFrame(Z, columns=[f"v{j}" for j in range(36)])

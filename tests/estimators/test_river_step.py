@@ -19,6 +19,7 @@ def samples(n=200, p=40):
     ]
 
 
+@pytest.mark.slow
 def test_mappings_in_and_out_without_river():
     pca = OnlineSparsePCA(2, alpha=0.1)
     names = ["onlinesparsepca0", "onlinesparsepca1"]
@@ -73,6 +74,7 @@ def test_progressive_validation_of_a_pipeline():
     assert copied["OnlineSparsePCA"].alpha == 0.5 and not copied["OnlineSparsePCA"].__sklearn_is_fitted__()
 
 
+@pytest.mark.slow
 def test_the_operators_of_river_on_either_side():
     from river import compose, linear_model, preprocessing
 

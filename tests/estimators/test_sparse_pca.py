@@ -126,6 +126,7 @@ def test_a_tiny_penalty_is_nearly_pca(X):
     np.testing.assert_allclose(np.abs(ours.components_ @ theirs.components_.T), np.eye(2), atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 @pytest.mark.parametrize("alpha", [None, 0.0, 0.3, 100.0])
 def test_components(X, kind, alpha):
@@ -203,6 +204,7 @@ def test_a_plain_operator_has_no_feature_names(X):
     assert not hasattr(pca.fit(DenseCovariance(S)), "feature_names_in_")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 @pytest.mark.parametrize("form", ["csr", "csc", "coo"])
 def test_sparse_is_the_same_as_dense(counts, kind, form):
@@ -262,6 +264,7 @@ def test_transform_of_a_row_alone_is_the_row_of_the_batch(X):
         np.testing.assert_allclose(pca.transform(X[i : i + 1])[0], batch[i], rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 def test_inverse_transform(X, kind):
     pca = SparsePCA(3, alpha=0.2, kind=kind).fit(X)
@@ -302,6 +305,7 @@ def test_two_features_have_one_component():
 # --- the default penalty -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_default_alpha_is_about_that_of_the_paper():
     sim = fantope.simulate(100, 200)
     pca = SparsePCA(penalty="l1").fit(sim.Z)
@@ -321,6 +325,7 @@ def test_default_alpha_follows_the_scale_of_the_data(X):
     )
 
 
+@pytest.mark.slow
 def test_default_alpha_ignores_a_few_wild_columns_and_constant_ones(X):
     wild = X.copy()
     wild[:, :3] *= 1000
@@ -331,6 +336,7 @@ def test_default_alpha_ignores_a_few_wild_columns_and_constant_ones(X):
     assert l1.fit(padded).alpha_ == pytest.approx(alpha * np.sqrt(np.log(110) / np.log(50)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 @pytest.mark.parametrize(("n", "p"), [(2, 6), (4, 60), (2000, 3), (30, 5)])
 def test_default_alpha_on_noise_keeps_variables_together(n, p, kind):
@@ -401,6 +407,7 @@ def test_bad_data_after_fit(method):
         getattr(SparsePCA(), method)(GOOD)
 
 
+@pytest.mark.slow
 def test_bad_scores():
     pca = SparsePCA().fit(GOOD)
     with pytest.raises(ValueError, match=r"one column for each of the 2 components, got shape \(20, 6\)"):
@@ -506,6 +513,7 @@ def test_an_interrupt_keeps_the_answer_and_is_passed_on(X):
     assert pca.transform(X).shape == (150, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["auto", "admm", "gradfps"])
 def test_solvers_agree(X, solver):
     pca = SparsePCA(alpha=0.3, solver=solver, tol=1e-6, step_size=None).fit(X)
@@ -514,6 +522,7 @@ def test_solvers_agree(X, solver):
     assert pca.solution_.objective == pytest.approx(reference.solution_.objective, rel=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["covariance", "correlation"])
 def test_many_variables_go_through_an_operator(kind, monkeypatch):
     """Beyond a number of variables S is never formed; the answer is the same."""

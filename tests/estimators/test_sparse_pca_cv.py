@@ -67,6 +67,7 @@ def test_folds_at_the_same_time_give_the_same(sim):
     assert one.alpha_ == two.alpha_
 
 
+@pytest.mark.slow
 def test_variable_constant_in_one_fold(sim):
     X = sim.Z[:30].copy()
     X[:, 39] = 0.0
@@ -75,6 +76,7 @@ def test_variable_constant_in_one_fold(sim):
     assert np.isfinite(pca.cv_results_["mean_test_score"]).all()
 
 
+@pytest.mark.slow
 def test_names_are_kept(sim):
     frame = pd.DataFrame(sim.Z, columns=[f"v{j}" for j in range(40)])
     pca = SparsePCACV(2, alphas=[0.5], cv=3).fit(frame)

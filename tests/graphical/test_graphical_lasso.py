@@ -65,6 +65,7 @@ def hard(kind):
     return 1.0 / (1.0 + np.add.outer(np.arange(12), np.arange(12))), 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a near copy", "copies", "few samples", "Hilbert"])
 def test_badly_conditioned_optima_are_reached(kind):
     """Without mixing these took 1,300 iterations and more, and most of them ended at the limit of 2,000."""
@@ -130,6 +131,7 @@ def determinant(A):
     return value
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(-30, 14))
 def test_the_log_determinant_is_never_above_the_true_one(seed, p, digits):

@@ -158,6 +158,7 @@ def test_layout_can_be_told(tmp_path):
     assert read(path, Reading(header="yes")).variables == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_long_text_is_read_in_slabs(tmp_path, monkeypatch):
     import fantope.io.text as delimited
 
@@ -255,6 +256,7 @@ def test_arrays_of_the_wrong_shape_or_ending(tmp_path):
     says(tmp_path / "y.npy", r"ending \.npz")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", WRITERS)
 def test_missing_values_want_a_choice(ending, tmp_path, monkeypatch):
     gaps = X.copy()

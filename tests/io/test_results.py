@@ -44,6 +44,7 @@ def test_a_solution_is_packed_and_unpacked_to_the_bit(p, alpha):
     assert_same(fantope.solve(S, 2, 0.9 * alpha, init=found), fantope.solve(S, 2, 0.9 * alpha, init=sol))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [False, True])
 def test_a_penalty_with_weights_comes_back(block):
     S = sample_covariance(np.random.default_rng(2), 40, 20)
@@ -84,6 +85,7 @@ def test_a_path_comes_back(data, tmp_path):
     np.testing.assert_array_equal(found.explained_variance, sols.explained_variance)
 
 
+@pytest.mark.slow
 def test_a_result_written_without_the_solvers_part_is_read_as_well(data, tmp_path):
     out = tmp_path / "out"
     assert main(["fit", str(data), "-d", "2", "-a", "0.5", "-o", str(out), "--no-figures", "-q"]) == 0
@@ -101,6 +103,7 @@ def test_a_result_written_without_the_solvers_part_is_read_as_well(data, tmp_pat
     assert main(["verify", str(out), "-q"]) == 0
 
 
+@pytest.mark.slow
 def test_what_was_changed_is_not_read_back(data, tmp_path):
     out = tmp_path / "out"
     assert main(["fit", str(data), "-d", "2", "-a", "0.5", "-o", str(out), "--no-figures", "-q"]) == 0

@@ -32,6 +32,7 @@ def test_a_state_from_before_units_goes_on_to_the_bit(algorithm, tmp_path):
     assert np.array_equal(again.components_, learner.components_)
 
 
+@pytest.mark.slow
 def test_a_state_from_before_windows_and_networks_goes_on_to_the_bit(tmp_path):
     """Version 5 knew neither, nor checks."""
     Z = np.random.default_rng(0).standard_normal((40, 8))

@@ -141,6 +141,7 @@ def test_windows_and_forgetting_exclude_each_other_and_online_t_has_none():
         fitted(Z[:20], window=10)
 
 
+@pytest.mark.slow
 def test_the_tracker_solves_when_it_is_due():
     learner = Tracker(40, 2, 0.1, every=20)
     solved = []

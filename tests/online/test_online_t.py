@@ -38,6 +38,7 @@ def algorithm_2(Z, d, alpha, step_size, nu, clip):
     return iterates
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clip", [True, False])
 @pytest.mark.parametrize("storage", ["dense", "sparse"])
 def test_iterates_are_those_of_the_paper(clip, storage):
@@ -54,6 +55,7 @@ def test_iterates_are_those_of_the_paper(clip, storage):
         np.testing.assert_allclose(learner.average_iterate(), np.mean(expected, axis=0), atol=5e-6)
 
 
+@pytest.mark.slow
 def test_the_sparse_mean_is_that_of_the_thresholded_iterates():
     Z = simulate(60, 40).Z
     learner = OnlineT(40, 2, 2.0, step_size=0.02, storage="sparse")

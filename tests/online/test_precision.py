@@ -21,11 +21,13 @@ def chain(n=300, p=12, seed=0):
 Z = chain()
 
 
+@pytest.mark.slow
 @parametrize_with_checks([fantope.OnlineSparsePrecision(solve_every=10)])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", [1.0, 1e-6])
 def test_after_a_solve_it_is_the_batch_answer(unit):
     network = fantope.OnlineSparsePrecision(alpha=0.2 * unit**2, solve_every=100).partial_fit(unit * Z)
@@ -69,6 +71,7 @@ def test_a_saved_state_goes_on_to_the_bit(tmp_path):
     assert np.array_equal(again.precision_, whole.precision_) and again.average_regret_ == whole.average_regret_
 
 
+@pytest.mark.slow
 def test_samples_one_by_one_as_mappings():
     network, whole = (fantope.OnlineSparsePrecision(alpha=0.2, solve_every=20) for _ in range(2))
     for z in Z[:60]:

@@ -41,6 +41,7 @@ def test_distance_is_that_of_the_nearest_point():
     assert fantope_distance(X, 3) == pytest.approx(np.linalg.norm(X - nearest))
 
 
+@pytest.mark.slow
 def test_regret_is_the_papers_sum():
     sim = simulate(40, 40)
     alpha, nu = 0.2, 3.0
@@ -66,6 +67,7 @@ def test_regret_is_the_papers_sum():
     assert hindsight.regret(second.learner.estimate()) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 def test_tracking_costs_nothing_when_off_and_changes_nothing_when_on():
     Z = simulate(60, 40).Z
     streams = [Stream(OnlineT(40, 2, 0.2), True, 1.0, tracker)

@@ -70,6 +70,7 @@ def test_watching_ends_begins_and_begins_anew():
     assert pca.watch(None).partial_fit(Z[120:200]).checks_ == ()
 
 
+@pytest.mark.slow
 def test_an_interrupted_block_is_seen_as_far_as_it_was_learnt(monkeypatch):
     Z = changing()
     learner = OnlineT(60, 2, 0.1)
@@ -105,6 +106,7 @@ def test_an_interrupted_check_is_made_before_the_next_sample(monkeypatch):
     assert stream.watch.checks == reference.watch.checks and len(stream.watch.checks) == 5
 
 
+@pytest.mark.slow
 def test_nothing_worth_its_penalty_is_no_alarm():
     pca = OnlineSparsePCA(2, alpha=1e3).watch(0.01, window=20).partial_fit(changing()[:60])
     assert pca.checks_[-1].at_least == 0.0 and pca.n_alarms_ == 0

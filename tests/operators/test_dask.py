@@ -92,6 +92,7 @@ def test_long_columns_are_scanned_in_double_precision(monkeypatch):
     assert_equal_operators(op, fantope.covariance(X, kind="correlation"), [0.5])
 
 
+@pytest.mark.slow
 def test_solutions_are_equal():
     op = fantope.covariance(da.from_array(X, chunks=(20, 300)), kind="correlation")
     expected = fantope.solve_path(fantope.covariance(X, kind="correlation"), 2, [0.7, 0.6])

@@ -120,6 +120,7 @@ def test_equals_the_array_in_memory(source, values, chunk, tmp_path, monkeypatch
     assert solution.verify(expected).gap < 1e-4
 
 
+@pytest.mark.slow
 def test_a_backed_sparse_matrix_is_read_in_slabs_in_its_own_precision(tmp_path, monkeypatch):
     monkeypatch.setattr(sparse, "CHUNK", 12 * 50)
     op = fantope.covariance(backed_csr(tmp_path, COUNTS))

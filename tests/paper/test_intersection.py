@@ -33,6 +33,7 @@ def covariance(p, d):
     return sim.Z.T @ sim.Z / (4 * p)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("constants", "d"), [("paper", 3), ("interior", 1), ("interior", 2), ("interior", 3)])
 @given(seed=st.integers(0, 2**32 - 1), size=st.floats(0.0, 1.0))
 def test_penalty_bounds_the_distance_to_the_fantope(constants, d, seed, size):
@@ -56,6 +57,7 @@ def test_prox_of_the_positive_part_is_the_minimiser(part, seed, size, t):
         assert value(u) <= value(u + symmetric(seed + k + 1, 6, 10.0 ** -(k % 5))) + 1e-12
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 2**32 - 1))
 def test_subgradients_support_the_function(seed):
     X, Y = symmetric(seed, 6, 2.0), symmetric(seed + 1, 6, 2.0)

@@ -18,6 +18,7 @@ def silent(fraction, text):
     pass
 
 
+@pytest.mark.slow
 def test_runs_are_done_once(tmp_path, monkeypatch):
     first = run_all("setting", CONFIGS[:2], tmp_path, silent)
     assert (first.computed, len(first.runs)) == (2, 2)

@@ -22,6 +22,7 @@ def test_a_run_comes_back_as_it_was(tmp_path):
     assert found.machine["versions"]["fantope"] == fantope.__version__
 
 
+@pytest.mark.slow
 def test_stale_and_damaged_runs_are_not_reused(tmp_path, monkeypatch):
     config, store = Setting(p=40), RunStore(tmp_path, "setting")
     store.write(config, {}, 1.0, None)
@@ -50,6 +51,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     assert target.read_text() == "old" and [file.name for file in tmp_path.iterdir()] == ["a.json"]
 
 
+@pytest.mark.slow
 def test_the_fingerprint_follows_imports():
     regret, online = (sources(f"fantope.paper.experiments.{name}") for name in ("regret", "batch"))
     assert "fantope.online.online_p" in regret and "fantope.kernels.squared_lr" in regret

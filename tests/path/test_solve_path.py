@@ -97,6 +97,7 @@ def test_degenerate_problems(name):
         assert solution.status is fantope.Status.SOLVED
 
 
+@pytest.mark.slow
 def test_solvers_by_name_and_by_object(S, path):
     for solver in ("admm", Admm()):
         found = fantope.solve_path(S, 2, [0.6, 0.3], solver=solver)

@@ -66,6 +66,7 @@ def test_sharp_exponents_satisfy_their_equation(r):
     assert np.abs(residual[used]).max() < 1e-11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [0.0, 0.5])
 def test_against_coordinate_descent(threshold):
     V = symmetric(np.random.default_rng(1), 4)
@@ -74,6 +75,7 @@ def test_against_coordinate_descent(threshold):
         np.testing.assert_allclose(prox_squared_lr(V, 0.7, r, threshold=threshold).Y, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_against_a_generic_solver():
     V, r = symmetric(np.random.default_rng(2), 4), 1.25
     X = cp.Variable(V.shape)
@@ -82,6 +84,7 @@ def test_against_a_generic_solver():
     np.testing.assert_allclose(prox_squared_lr(V, 0.8, r, threshold=0.3).Y, X.value, atol=1e-5)
 
 
+@pytest.mark.slow
 @given(
     scale=st.sampled_from([1e-300, 1e-150, 1e-20, 1e20, 1e100, 1e200]),
     weight=st.floats(1e-6, 1e6),

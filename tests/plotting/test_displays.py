@@ -55,6 +55,7 @@ def test_every_display_draws_again_elsewhere(pca, solution, chosen):
     assert made == {name for name in plotting.__all__ if name.endswith("Display")}
 
 
+@pytest.mark.slow
 def test_names_come_from_the_data(pca, solution):
     for display in (plotting.LoadingsDisplay.from_estimator(pca), plotting.LoadingsDisplay.from_solution(solution)):
         assert {label.get_text() for label in display.ax_.get_yticklabels()} == {f"gene{j}" for j in pca.support_}

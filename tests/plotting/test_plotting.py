@@ -63,6 +63,7 @@ def test_convergence_skips_gaps_without_a_logarithm():
     assert len(plot_convergence(odd).lines[0].get_xdata()) == len(RECORDS)
 
 
+@pytest.mark.slow
 def test_projection_is_the_same_for_sparse_and_dense():
     X = np.zeros((8, 8))
     X[2:5, 2:5] = 1 / 3

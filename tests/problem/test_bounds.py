@@ -45,6 +45,7 @@ def route(request, monkeypatch):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [0, 10**6], ids=["cholesky", "lapack"])
 @given(
     kind=KINDS,
@@ -136,6 +137,7 @@ def test_matrix_is_left_unchanged(route):
     np.testing.assert_array_equal(M, before)
 
 
+@pytest.mark.slow
 @given(m=st.integers(1, 25), density=st.floats(0, 0.3), d=st.integers(1, 4), seed=st.integers(0, 10**6))
 def test_dual_bound_takes_out_lonely_variables(m, density, d, seed):
     rng = np.random.default_rng(seed)

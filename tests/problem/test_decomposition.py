@@ -24,6 +24,7 @@ def test_isolated_variable_that_the_unsafe_rule_drops(solver):
     assert dropped.objective < 1.81  # one direction of the pair is worth 1.7, the second 0
 
 
+@pytest.mark.slow
 @given(p=st.integers(2, 30), d=st.integers(1, 4), density=st.floats(0, 0.2), seed=st.integers(0, 10**6))
 def test_what_is_kept(p, d, density, seed):
     rng = np.random.default_rng(seed)

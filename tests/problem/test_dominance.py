@@ -62,6 +62,7 @@ def test_what_is_not_dominated_is_not_bounded():
     assert dominated_bounds(S, dual, X, 1, 1e-3, -np.inf) is None
 
 
+@pytest.mark.slow
 def test_a_solution_is_certified_without_a_factorisation_of_all_variables(monkeypatch):
     rng = np.random.default_rng(0)
     data = rng.standard_normal((80, 900))

@@ -40,6 +40,7 @@ def test_repair_gives_the_nearest_point(m, d, seed):
     np.testing.assert_allclose(X, nearest(Y, d), atol=1e-9)
 
 
+@pytest.mark.slow
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 3))
 def test_repair_takes_the_better_of_two(seed, d):
     rng = np.random.default_rng(seed)
@@ -124,6 +125,7 @@ def test_eigenvalues_that_are_neighbouring_numbers():
             assert found.weights.sum() == pytest.approx(1.0) and found.weights.max() <= 1.0
 
 
+@pytest.mark.slow
 def test_a_circulant_with_integer_entries():
     column = np.array([-1.0, 4.0, -1.0, 4.0, -3.0, 0.0])
     S = scipy.linalg.circulant(np.concatenate([column, column[:0:-1]]))

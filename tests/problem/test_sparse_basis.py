@@ -37,6 +37,7 @@ def test_planted_groups_are_found(d):
         np.testing.assert_allclose(np.sort(np.abs(planted.T @ found).max(axis=0)), np.ones(d), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_each_true_group_has_a_component_of_its_own():
     sim = fantope.simulate(200, 80, random_state=1)
     sol = fantope.solve(sim.Z.T @ sim.Z / 200, 2, fantope.penalties.MCP(0.25))

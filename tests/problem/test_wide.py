@@ -92,6 +92,7 @@ def test_the_same_answer_as_by_arrays(op, forced, monkeypatch, penalty, d):
     assert (lower <= leverage + 1e-3).all() and (leverage - 1e-3 <= upper).all() and (upper < 1.0).any()
 
 
+@pytest.mark.slow
 def test_a_path_and_mcp(op, forced):
     path = fantope.solve_path(op, 2, [0.5, 0.4, 0.3], tol=1e-3)
     assert [solution.status.name for solution in path] == 3 * ["SOLVED"]
@@ -99,6 +100,7 @@ def test_a_path_and_mcp(op, forced):
     assert found.gap <= 1e-3 and found.verify().gap <= 1.02e-3
 
 
+@pytest.mark.slow
 def test_a_dual_point_that_was_changed_is_refused(op, forced):
     found = fantope.solve(op, 2, ALPHA, tol=1e-3)
     reduced = found.dual.reduced
@@ -124,6 +126,7 @@ def test_other_solvers_say_that_they_need_the_matrix(op, forced):
         fantope.solve(op, 2, ALPHA, solver="admm")
 
 
+@pytest.mark.slow
 def test_an_active_set_that_may_not_grow_ends_with_a_bracket(op, forced, monkeypatch):
     monkeypatch.setattr("fantope.solvers.active_set.WIDEST", 60)
     found = fantope.solve(op, 3, 0.2, tol=1e-5)

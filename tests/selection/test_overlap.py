@@ -39,6 +39,7 @@ def test_three_groups_share_what_all_have():
     assert found.alpha == 0.7
 
 
+@pytest.mark.slow
 @given(st.lists(st.sets(st.integers(0, 20), min_size=1), min_size=2, max_size=2), st.integers(1, 5))
 def test_overlap_is_a_share(pair, low):
     sets = {"a": [pair[0]], "b": [pair[1]]}

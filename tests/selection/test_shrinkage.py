@@ -28,6 +28,7 @@ def test_closer_to_the_truth_on_the_same_variables():
     assert min(gains) > 0.0 and np.mean(gains) > 0.05
 
 
+@pytest.mark.slow
 def test_no_unit_and_an_operator_is_the_matrix():
     sim = fantope.simulate(100, 120, random_state=4)
     S, sol = _fit(sim)
@@ -91,6 +92,7 @@ def test_a_variable_that_was_left_out_comes_in_and_noise_goes():
     assert found[False] == set(range(35)) - {3, 25}
 
 
+@pytest.mark.slow
 def test_components_that_one_variable_outweighs_stay():
     from sklearn.datasets import load_breast_cancer
 

@@ -205,6 +205,7 @@ def test_targets_take_them():
     assert abs(len(sol.support) - 20) <= 2
 
 
+@pytest.mark.slow
 def test_the_summary_says_what_is_certified_and_what_is_not():
     S = BY_NAME["paper-60"].S
     text = fantope.solve(S, 2, MCP(0.3)).summary()

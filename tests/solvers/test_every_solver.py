@@ -79,6 +79,7 @@ def test_scaling_s_and_alpha_scales_the_answer(solver):
         assert sol.n_iter <= 1.5 * plain.n_iter + 20
 
 
+@pytest.mark.slow
 def test_the_order_of_variables_does_not_matter():
     instance = BY_NAME["paper-60"]
     order = np.random.default_rng(0).permutation(60)
@@ -87,6 +88,7 @@ def test_the_order_of_variables_does_not_matter():
     assert other.objective == pytest.approx(sol.objective, rel=2e-6)
 
 
+@pytest.mark.slow
 def test_negating_a_variable_changes_only_signs():
     instance = BY_NAME["paper-60"]
     sign = np.random.default_rng(0).choice([-1.0, 1.0], 60)
@@ -107,6 +109,7 @@ def test_two_runs_are_the_same_bit_for_bit(solver):
     np.testing.assert_array_equal(first.components, second.components)
 
 
+@pytest.mark.slow
 def test_other_layouts_of_s():
     instance = BY_NAME["random-30-d1"]
     wanted = fantope.solve(instance.S, 1, 0.2).objective

@@ -167,6 +167,7 @@ def test_interrupted_in_a_step(inner, at):
     assert_valid(solve(solver="admm", init=sol), Status.SOLVED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [1, 2, 10, 20])
 @pytest.mark.parametrize("whole_up_to", [10, 400])
 def test_interrupted_in_a_step_of_the_inner_solver(monkeypatch, at, whole_up_to):

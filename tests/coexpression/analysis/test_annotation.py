@@ -76,6 +76,7 @@ def standardised(X):
     return X / np.linalg.norm(X, axis=0)
 
 
+@pytest.mark.slow
 def test_preservation_tells_modules_from_random_sets():
     rng = np.random.default_rng(2)
     weights = rng.uniform(0.5, 2.0, 20)

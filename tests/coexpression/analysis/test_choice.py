@@ -119,6 +119,7 @@ def test_genes_without_a_partner_do_not_choose_alpha():
     assert found.alpha < 0.9 and found.selection.set_index("alpha")["n_group 0"][0.995] == 0
 
 
+@pytest.mark.slow
 def test_components_that_single_genes_fill_are_pointed_out():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 40))

@@ -24,6 +24,7 @@ def labels():
     return pd.Series([*colours, "red"], index=[*GENES[:25], "unheard of"])
 
 
+@pytest.mark.slow
 def test_numbers(Z, labels):
     found = cross_table("WGCNA", labels, MODULES, GENES, Z)
     assert found.counts.loc["M1"].to_dict() == {"blue": 0, "red": 5, "size": 5}

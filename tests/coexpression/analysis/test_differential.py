@@ -38,6 +38,7 @@ def test_statistics_by_hand():
         assert observed.genes[5, k] == pytest.approx(R[k][5, :5].mean())  # in no module: all others
 
 
+@pytest.mark.slow
 def test_means_and_scales_do_not_matter():
     first, second = groups(20, 5, (0.7, 0.2), 1)
     assert module_p_value(first, second, 0) == module_p_value(10.0 * first - 4.0, second, 0)
@@ -67,11 +68,13 @@ def test_covariates_cost_degrees_of_freedom_in_permutations_too():
     assert kstest(found, "uniform").pvalue > 0.02
 
 
+@pytest.mark.slow
 def test_change_is_found():
     found = [module_p_value(*groups(20, 8, (0.95, 0.2), seed), seed)[0] for seed in range(5)]
     assert max(found) <= 0.02
 
 
+@pytest.mark.slow
 def test_permutations_depend_on_seed_and_number_alone():
     first, second = groups(12, 4, (0.6, 0.6), 2)
     test = PermutationTest(first, second, np.ones((4, 1)), "pearson", (7,))

@@ -41,6 +41,7 @@ def test_numbers_that_are_given():
         find_modules(rows, 0)
 
 
+@pytest.mark.slow
 def test_tiny_modules_are_not_chosen():
     rows, _ = directions((20, 20, 2), noise=0.01)
     assert find_modules(rows).choice.query("chosen")["smallest"].item() >= 5

@@ -29,6 +29,7 @@ def written(folder, name, table=TABLE):
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["e.csv", "e.tsv", "e.csv.gz", "e.tsv.gz", "e.parquet", "e.h5ad"])
 def test_every_format_with_samples_in_rows(name, tmp_path):
     found = read_expression(written(tmp_path, name), genes_in="columns")
@@ -123,6 +124,7 @@ def test_labels_from_tables_and_gene_sets(tmp_path):
         read_labels(tmp_path / "bad.gmt")
 
 
+@pytest.mark.slow
 def test_groups_stand_in_the_samples_table_or_in_the_h5ad(tmp_path):
     file = written(tmp_path, "e.h5ad")
     assert read_input(Source(file)).groups is None

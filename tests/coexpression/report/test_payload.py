@@ -101,6 +101,7 @@ def test_partners_are_the_strongest_of_all_analysed_genes():
             assert abs(case / 1000 - tables["case"].loc[name, other]) < 6e-4
 
 
+@pytest.mark.slow
 def test_a_panel_knows_groups_modules_and_verdicts():
     result = two_groups()
     told = payload(result)["panels"]
@@ -112,6 +113,7 @@ def test_a_panel_knows_groups_modules_and_verdicts():
         assert [verdicts[name][0] for name in told["names"]] == list(letters)
 
 
+@pytest.mark.slow
 def test_a_network_holds_the_strongest_pairs_of_its_module():
     result = two_groups()
     told = payload(result)

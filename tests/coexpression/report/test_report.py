@@ -130,6 +130,7 @@ def test_no_difference_is_stated_calmly():
     assert "No module and no gene changes" in text and "sits mostly on" not in text
 
 
+@pytest.mark.slow
 def test_one_group_alone():
     outline = Outline(render_report(one_group(), ABOUT))
     assert "There is one group of samples, so there is nothing to compare." in outline.text

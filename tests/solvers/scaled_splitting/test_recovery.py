@@ -134,6 +134,7 @@ def test_the_number_of_threads_changes_no_bit():
         np.testing.assert_array_equal(value, states[-1][key], err_msg=key)
 
 
+@pytest.mark.slow
 def test_where_arrays_lie_changes_no_bit():
     p, rng = 40, np.random.default_rng(0)
     n = p * (p + 1) // 2
