@@ -88,6 +88,12 @@ def test_importing_loads_nothing_heavy(what, tmp_path):
 
 
 @pytest.mark.slow
+def test_solving_loads_what_it_needs_alone(tmp_path):
+    done = run("-c", "import fantope; fantope.solve; import sys; print(*sys.modules)", path=tmp_path)
+    assert not {"scipy.stats", "sklearn", "pandas", "matplotlib"} & set(done.stdout.split())
+
+
+@pytest.mark.slow
 def test_help_loads_no_numerics(tmp_path):
     program = "from fantope.cli import main; main(['--help']); import sys; print(*sys.modules)"
     loaded = {name.partition(".")[0] for name in run("-c", program, path=tmp_path).stdout.split()}

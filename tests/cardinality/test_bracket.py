@@ -34,7 +34,7 @@ def matrices():
 
 
 def cases():
-    slow = {"covariance", "correlation", "indefinite"}
+    slow = {"covariance", "correlation", "indefinite", "negative"}
     return [pytest.param(*each, marks=[pytest.mark.slow] if each[0] in slow else []) for each in matrices()]
 
 

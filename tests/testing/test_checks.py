@@ -37,7 +37,7 @@ def test_operators(kind):
         Group(0.3, list("aabbbccccccd"), l1_share=0.4),
         Smooth(0.2, 0.5),
         Smooth(0.2, 0.5, laplacian=np.diag(np.arange(12.0))),
-        Trend(0.3),
+        pytest.param(Trend(0.3), marks=pytest.mark.slow),
         pytest.param(Trend(0.3, order=2, l1=0.5), marks=pytest.mark.slow),
     ],
     ids=repr,
