@@ -6,6 +6,7 @@ from sklearn.base import clone
 
 import fantope
 from fantope.penalties import MCP, SCAD, WeightedL1
+from fantope.selection.cross_validation import choose
 
 SIM = fantope.simulate(100, 120, random_state=4)
 
@@ -67,6 +68,47 @@ def test_noise_and_strong_correlation_are_never_all_zero():
     for Z in (rng.standard_normal((40, 60)), rng.standard_normal((40, 1)) + 0.1 * rng.standard_normal((40, 30))):
         pca = fantope.SparsePCA(2, penalty="mcp").fit(Z)
         assert np.linalg.norm(pca.components_, axis=1) == pytest.approx([1.0, 1.0])
+
+
+def _kinds():
+    rng = np.random.default_rng(7)
+    noise = rng.standard_normal((40, 12))
+    dominant = noise.copy()
+    dominant[:, 3] *= 1e6
+    constant = noise.copy()
+    constant[:, [4, 7]] = [2.0, 0.0]
+    return {
+        "counts": rng.poisson(3.0, (40, 12)).astype(float),
+        "zeros and ones": (rng.random((40, 12)) < 0.3).astype(float),
+        "one variable outweighs all": dominant,
+        "each column three times": np.hstack([noise[:, :4]] * 3),
+        "constant columns": constant,
+        "heavy tails": rng.standard_cauchy((40, 12)),
+        "units apart": noise * np.geomspace(1e-6, 1e6, 12),
+        "three variables": noise[:, :1] + 0.1 * noise[:, 1:4],
+        "three samples": rng.standard_normal((3, 12)),
+        "three of each": rng.standard_normal((3, 3)),
+    }
+
+
+@pytest.mark.parametrize("kind", _kinds())
+def test_the_default_holds_on_any_kind_of_data(kind):
+    Z = _kinds()[kind]
+    found = fantope.SparsePCA().fit(Z)
+    np.testing.assert_array_equal(found.components_, fantope.SparsePCA().fit(Z.copy()).components_)
+    np.testing.assert_allclose(found.components_ @ found.components_.T, np.eye(2), atol=1e-8)
+    scaled = fantope.SparsePCA().fit(7.3e-3 * Z)
+    assert scaled.alpha_ == pytest.approx(7.3e-3**2 * found.alpha_, rel=1e-3)
+    np.testing.assert_array_equal(scaled.support_, found.support_)
+    np.testing.assert_allclose(scaled.projection_.toarray(), found.projection_.toarray(), atol=1e-3)
+
+
+def test_rounding_chooses_no_alpha():
+    scores = np.full((4, 5), 0.9) + 1e-9 * np.random.default_rng(0).standard_normal((4, 5))
+    assert choose(scores, "best") == choose(scores, "1se") == choose(scores, "1se", paired=True) == 0
+    Z = _kinds()["three variables"]
+    one, other = (fantope.SparsePCACV(2, cv=2).fit(c * Z).alpha_ / c**2 for c in (1.0, 7.3))
+    assert one == pytest.approx(other)
 
 
 def test_a_matrix_has_no_default():

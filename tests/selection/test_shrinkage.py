@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.special import digamma
 
 import fantope
 from fantope.penalties import MCP
 from fantope.selection import shrink_loadings
+from fantope.selection.shrinkage import _alike
 
 
 def _fit(sim, alpha=0.35):
@@ -110,3 +112,14 @@ def test_refit_follows_from_who_chose_alpha():
     every = fantope.SparsePCA(2, alpha=2.0 * free.alpha_, penalty="mcp", refit="all", tol=1e-3).fit(sim.Z)
     assert set(given.support_) <= set(given.solution_.support) < set(every.support_)
     assert not np.array_equal(given.components_, given.solution_.components)
+
+
+def test_noise_that_is_alike_is_estimated_from_all_variables():
+    sampled = 2.0 * np.random.default_rng(0).chisquare(40, 5000) / 40
+    np.testing.assert_allclose(_alike(sampled, 40), 2.0, rtol=0.05)  # each by itself is off by 22 %
+    unlike = np.geomspace(1e-3, 1e3, 100)
+    np.testing.assert_allclose(_alike(unlike, 40), unlike, rtol=0.06)
+    np.testing.assert_allclose(_alike(1e6 * sampled, 40), 1e6 * _alike(sampled, 40))
+    for few in ([0.0, 0.0], [0.0, 3.0]):  # nothing to compare with
+        np.testing.assert_array_equal(_alike(np.array(few), 5), few)
+    np.testing.assert_allclose(_alike(np.array([2.0, 2.0, 0.0]), 4), [2.0 * np.exp(np.log(2) - digamma(2))] * 2 + [0.0])

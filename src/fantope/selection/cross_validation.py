@@ -18,6 +18,7 @@ from fantope.typing import Array, IntArray
 Rule = Literal["1se", "best"]
 # From training rows and held-out rows to S, and to what components V explain of the held-out rows.
 Explained = Callable[[Array], float]
+SAME = 1e-6  # of the variance: scores that differ by less are equal, so that rounding (the data's unit) chooses nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,11 +93,11 @@ def choose(scores: Array, rule: Rule, *, paired: bool = False) -> int:
     """
     require(rule in ("1se", "best"), "rule", "be '1se' or 'best'", repr(rule))
     means = scores.mean(axis=1)
-    best = int(np.argmax(means))
+    best = int(np.argmax(means >= means.max() - SAME))
     if rule == "best":
         return best
     spread = (scores[best] - scores if paired else scores[best : best + 1]).std(axis=1, ddof=1)
-    return int(np.argmax(means >= means[best] - spread / np.sqrt(scores.shape[1])))
+    return int(np.argmax(means >= means.max() - spread / np.sqrt(scores.shape[1]) - SAME))
 
 
 def cross_validate(
