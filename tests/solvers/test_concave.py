@@ -177,8 +177,25 @@ def test_an_empty_alpha_and_a_huge_one():
         fantope.solve(S, 2, MCP(1e200))
 
 
+def test_paths_have_warm_starts_at_both_levels(monkeypatch):
+    walk = importlib.import_module("fantope.path.walk")
+    solve_parts, solved = walk.solve_parts, []
+
+    def noted(S, parts, solver, tol, max_iter, init, *rest):
+        solved.append((init, solve_parts(S, parts, solver, tol, max_iter, init, *rest)))
+        return solved[-1][1]
+
+    monkeypatch.setattr(walk, "solve_parts", noted)
+    fantope.solve_path(BY_NAME["paper-60"].S, 2, [0.5, 0.35], penalty=MCP(9.0, steps=2))
+    begins, ends = zip(*solved, strict=True)
+    assert begins[0] is None  # then a start, and two steps, for each alpha
+    for begin, end in ((1, 0), (2, 1), (3, 0), (4, 3), (5, 4)):
+        np.testing.assert_array_equal(begins[begin].factors.vectors, ends[end].factors.vectors)
+        assert begins[begin].dual is ends[end].dual and begins[begin].step_size is None
+
+
 @pytest.mark.slow
-def test_paths_have_warm_starts_at_both_levels():
+def test_paths_are_what_single_solutions_are():
     S = BY_NAME["paper-60"].S
     path = fantope.solve_path(S, 2, [0.5, 0.35, 0.25], penalty=MCP(9.0, steps=2))
     assert path.alphas.tolist() == [0.5, 0.35, 0.25]

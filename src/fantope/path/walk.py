@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from fantope.operators import Covariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph
@@ -70,7 +71,9 @@ class Walk:
             nearest = _nearest(self._starts, penalty.alpha)
             if nearest is not None and nearest.alpha == penalty.alpha:
                 return nearest
-            self._starts.append(convex(posed, nearest, enough))
+            # Its step size, which suits another alpha, took up to twice the iterations to so rough a gap.
+            warm = None if nearest is None else replace(nearest, step_size=None)
+            self._starts.append(convex(posed, warm, enough))
             return self._starts[-1]
 
         if isinstance(self.penalty, Concave):

@@ -16,8 +16,8 @@ from fantope.typing import Array
 CLEAR = 3.0  # standard errors from which on a loading counts as one when the mixture is first guessed
 # Probability from which on a variable is kept. Median error, precision and recall of (50, 200, (12, 6)) and (100, 200,
 # (5, 4)) of benchmarks.recovery, 100 draws of other seeds than its own: 0.74, 0.88, 0.94 and 0.81, 0.87, 0.94 with
-# 0.15; 0.76, 0.89, 0.94 and 0.81, 0.89, 0.91 with 0.2, where the mean precision is above 0.85 for both.
-KEPT = 0.2
+# 0.15; 0.76, 0.89, 0.94 and 0.81, 0.89, 0.91 with 0.2.
+KEPT = 0.15
 ALIKE = 0.3  # of the typical loading: what loadings of a component differ by. 0.2 to 0.5 are as good
 ROUNDS, FIRST, STEPS = 50, 30, 4  # of regressions; of EM in the first and in each further one. Ten rounds are usual
 SETTLED = 1e-3  # change of a loading, of components of norm 1, at which rounds end
@@ -34,7 +34,7 @@ def shrink_loadings(S: Any, components: Any, n_samples: int, *, add: bool = Fals
     that its own noise does not speak for it; how large noise is in one variable is estimated from all of them, as far
     as they are alike. The p loadings of a component are taken for a mixture: most are nothing but noise, N(0, s²) with
     their standard errors s, the others N(±m, τ² + s²); m, τ and the shares are found by maximum likelihood (EM). The
-    posterior means of the variables that have a part in a component with a probability of at least 0.2 are the next
+    posterior means of the variables that have a part in a component with a probability of at least 0.15 are the next
     component, and so on until they settle.
 
     So a variable that was kept for its own noise goes, and with ``add`` one that was left out comes in if the component
