@@ -89,7 +89,7 @@ def test_quiet_says_nothing_and_figures_are_drawn(data, tmp_path, capsys):
     assert run(data, tmp_path / "out", "--quiet") == 0
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
-    for name in ("loadings", "gap"):
+    for name in ("loadings", "sparse_loadings", "gap"):
         assert (tmp_path / "out" / "figures" / f"{name}.png").read_bytes()[:4] == b"\x89PNG"
         assert b"<svg" in (tmp_path / "out" / "figures" / f"{name}.svg").read_bytes()[:1000]
 

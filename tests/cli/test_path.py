@@ -80,7 +80,7 @@ def test_tables_hold_the_path(data, tmp_path, capsys):
     assert all((out / row["solution"] / "projection.npz").is_file() for row in table)
     assert {file.name for file in (out / "figures").iterdir()} == {
         f"{name}.{ending}"
-        for name in ("leverages", "explained_variance", "gap", "loadings")
+        for name in ("leverages", "explained_variance", "gap", "loadings", "sparse_loadings")
         for ending in ("png", "svg")
     }
 

@@ -175,8 +175,14 @@ def _write_fit(folder: Path, solution: Solution, S: Any, table: Dataset, options
         write_scores(folder, S.columns.times(weights.T) - weights @ S.mean, table.samples)
     if not options["no_figures"]:
         figures = folder / "figures"
-        save_figure(plot_top_loadings(solution.components, table.variables), figures, "loadings")
+        _draw_loadings(figures, solution, table)
         save_figure(plot_convergence(solution, tol=options["tol"]).figure, figures, "gap")
+
+
+def _draw_loadings(figures: Path, solution: Solution, table: Dataset) -> None:
+    bases = {"loadings": solution.components, "sparse_loadings": solution.loadings("sparse").T}
+    for name, rows in bases.items():
+        save_figure(plot_top_loadings(rows, table.variables), figures, name)
 
 
 def _places(found: SolutionPath) -> list[str]:
@@ -194,9 +200,9 @@ def _write_path(folder: Path, found: SolutionPath, S: Covariance, table: Dataset
         ("leverages", plot_leverages(found.alphas, leverages, names=names).figure),
         ("explained_variance", variance.figure),
         ("gap", plot_path_gaps(found.alphas, found.gaps, tol=options["tol"]).figure),
-        ("loadings", plot_top_loadings(found[-1].components, table.variables)),
     ):
         save_figure(figure, folder / "figures", name)
+    _draw_loadings(folder / "figures", found[-1], table)
 
 
 def _table(found: SolutionPath) -> Table:

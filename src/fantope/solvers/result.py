@@ -253,7 +253,7 @@ class Solution:
         basis = basis[:, np.argsort(-variance, kind="stable")]
         basis *= np.sign(basis[np.abs(basis).argmax(axis=0), np.arange(self.n_components)])
         result = np.zeros((self.n_features, self.n_components))
-        result[rows] = basis
+        result[rows] = basis + 0.0  # no negative zeros
         return result
 
     def loading_variances(self, rotation: str | None = "sparse") -> Array:

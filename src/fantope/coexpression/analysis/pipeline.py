@@ -310,7 +310,7 @@ def _result(
     by_gene["specific"] = np.isin(active, specific)
     by_gene["proven"] = solution.verdicts()[active]
     by_gene["remark"] = [remarked.get(str(name), "") for name in names[active]]
-    basis = solution.loadings("sparse")[active] + 0.0  # no negative zeros
+    basis = solution.loadings("sparse")[active]
     loadings = {f"pc{k + 1}": row for k, row in enumerate(solution.components[:, active])}
     loadings |= {f"sparse{k + 1}": row for k, row in enumerate(basis.T)}
     components, places = describe_components(basis, group.Z[:, active], group.modules, len(names))
