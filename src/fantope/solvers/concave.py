@@ -42,8 +42,8 @@ def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = N
         before = last
         X = _dense(before)
         touching = penalty.step(X, before.support, widths)
-        # From X and U, but with a step size of its own: that of the last step, whose weights were others, took 1.3 to 2.3
-        # times the iterations on five problems (simulated ones and mouse liver).
+        # From X and U, but with a step size of its own: that of the last step, whose weights were others, took 1.3 to
+        # 2.3 times the iterations on five problems (simulated ones and mouse liver).
         try:
             last = convex(touching, replace(before, step_size=None), penalty.between if left else 0.0)
         except Interrupted:
