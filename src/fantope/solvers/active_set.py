@@ -24,8 +24,9 @@ from fantope.problem.projection import Factors, compress
 from fantope.problem.slack import SplitSlack
 from fantope.problem.wide import WideProblem
 from fantope.solvers.admm import Admm
-from fantope.solvers.base import Candidate, Start
+from fantope.solvers.base import Candidate, Solver, Start
 from fantope.solvers.centred import CentredAdmm, is_tiny
+from fantope.solvers.interior import Interior
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
 from fantope.solvers.near_admm import NearAdmm
 from fantope.solvers.result import Status
@@ -41,6 +42,7 @@ FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, an
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 2500  # variables; few, but full decompositions (at 1,519 they took 7.5 s in place of 13)
 SECOND_UP_TO, SECOND_AFTER = 100, 9000  # variables up to which, iterations after which another method is tried
+INTERIOR_UP_TO, INTERIOR_AFTER = 25, 3000  # the same for a barrier method, whose cost grows with the sixth power
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 WIDEST, LARGEST_ROWS = 3000, 60_000_000  # of a wide problem: active variables, and entries of their rows
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
@@ -194,24 +196,37 @@ class ActiveSet:
 
     def _inner(self, inner: Problem, state: ActiveSetState, budget: int) -> Run:
         """Solve the problem on the active variables, by another method where one does not get there."""
-        near, run, start = inner.size <= NEAR_UP_TO, Run(), state.start
-        centred = near and self.step_size is None and is_tiny(inner)
-        if not centred:
-            splitting = NearAdmm(self.step_size) if near else Admm(self.step_size, check_every=CHECK_EVERY)
-            second = self.step_size is None and inner.size <= SECOND_UP_TO
-            first = min(budget, SECOND_AFTER) if second else budget
-            run = iterate(splitting, inner, tol=state.tol, max_iter=first, start=start)
-            if not second or run.status not in (Status.MAX_ITER, Status.STALLED) or run.n_iter >= budget:
-                return run
+        run, start = Run(), state.start
+        for method, most in self._methods(inner):
+            try:
+                again = iterate(method, inner, tol=state.tol, max_iter=min(most, budget - run.n_iter), start=start)
+            except RunInterrupted as stop:
+                stop.run.adopt(inner, run)
+                raise
+            again.adopt(inner, run)
+            run = again
+            lost = run.status is Status.NON_FINITE and not isinstance(method, Interior)
+            if run.status is Status.SOLVED or run.n_iter >= budget or lost:
+                break
             close = run.gap <= 10.0 * state.tol  # else it goes round in circles somewhere else
             start = Start(np.arange(inner.size), *run.state.split(inner)) if close else None
-        try:
-            again = iterate(CentredAdmm(), inner, tol=state.tol, max_iter=budget - run.n_iter, start=start)
-        except RunInterrupted as stop:
-            stop.run.adopt(inner, run)
-            raise
-        again.adopt(inner, run)
-        return again
+        return run
+
+    def _methods(self, inner: Problem) -> list[tuple[Solver, int]]:
+        """Return what to solve it with, one after the other, and the most iterations of each."""
+        whole, near = self.max_iter, NearAdmm(self.step_size)
+        if inner.size > NEAR_UP_TO:
+            return [(Admm(self.step_size, check_every=CHECK_EVERY), whole)]
+        if self.step_size is not None:
+            return [(near, whole)]
+        if is_tiny(inner):
+            return [(CentredAdmm(), whole)]
+        if inner.size > SECOND_UP_TO:
+            return [(near, whole)]
+        if inner.size > INTERIOR_UP_TO or inner.forbids:
+            return [(near, SECOND_AFTER), (CentredAdmm(), whole)]
+        interior = Interior()
+        return [(near, INTERIOR_AFTER), (interior, interior.max_iter), (near, SECOND_AFTER), (CentredAdmm(), whole)]
 
     @staticmethod
     def _plain_pca(problem: Problem, state: ActiveSetState) -> None:
