@@ -143,8 +143,8 @@ def lower_bound(S, dual, X, d, exact):
 def leading(M, count, start):
     """Return about ``count`` leading eigenpairs of M, vectors as rows: a guess by which nothing is proved."""
     Q = np.linalg.qr(np.vstack([start, 1e-3 * np.random.default_rng(0).standard_normal((count + 5, len(M)))]).T)[0]
-    for _ in range(25):
-        K = np.linalg.qr(np.hstack([Q, M @ Q, M @ (M @ Q)]))[0]
+    for _ in range(25 if len(M) > 600 else 1):  # of few variables all are found
+        K = np.linalg.qr(np.hstack([Q, M @ Q, M @ (M @ Q)]))[0] if len(M) > 600 else np.eye(len(M))
         values, C = np.linalg.eigh(K.T @ (M @ K))
         Q = K @ C[:, ::-1][:, : count + 5]
     return values[::-1][:count], Q.T[:count]
