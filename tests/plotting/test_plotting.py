@@ -97,3 +97,8 @@ def test_the_users_settings_are_left_alone():
     before = dict(matplotlib.rcParams)
     plot_convergence(RECORDS)
     assert dict(matplotlib.rcParams) == before
+
+
+def test_loadings_of_a_solution_need_a_name():
+    with pytest.raises(ValueError, match=r"components_by_name must be a dictionary .* got ndarray; write"):
+        plot_loadings(np.eye(3))

@@ -2,8 +2,13 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import fantope
+from fantope.penalties import L1
+from fantope.problem.problem import Problem
+from fantope.solvers.circulant import CirculantProgramme, is_circulant
+from fantope.solvers.iterate import iterate
 from problems import BY_NAME, EVERY, MEDIUM, RANDOM_SMALL, assert_certified
 
 SOLVERS = ["auto", "admm", "gradfps"]
@@ -154,3 +159,21 @@ def test_a_barrier_method_takes_over_where_splitting_crawls(seed):
     assert sol.status is fantope.Status.SOLVED
     assert sol.n_iter < 4000
     sol.verify(S)
+
+
+@pytest.mark.parametrize(("p", "d", "alpha"), [(45, 6, 0.8), (30, 1, 0.5), (21, 20, 0.4)])
+def test_a_circulant_matrix_is_a_linear_programme(p, d, alpha):
+    S = scipy.linalg.circulant(np.random.default_rng(p).standard_normal(p))
+    problem = Problem(0.5 * (S + S.T), d, L1(alpha))
+    assert is_circulant(problem)
+    run = iterate(CirculantProgramme(), problem, tol=1e-7)
+    assert run.status is fantope.Status.SOLVED
+    sol = fantope.solve(problem.S, d, alpha)
+    assert sol.status is fantope.Status.SOLVED
+    assert sol.n_iter <= 600
+    assert sol.objective <= run.dual_bound + 1e-9
+    assert run.objective <= sol.dual_bound + 1e-9
+
+
+def test_a_toeplitz_matrix_is_not_circulant():
+    assert not is_circulant(Problem(scipy.linalg.toeplitz(0.9 ** np.arange(12)), 2, L1(0.1)))

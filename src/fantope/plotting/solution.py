@@ -60,6 +60,11 @@ def plot_loadings(
     Figure or SubFigure
         `fig`, or the new figure. Exact zeros are left blank, so the support can be read off.
     """
+    named = isinstance(components_by_name, Mapping)
+    got = type(components_by_name).__name__
+    require(
+        named, "components_by_name", "be a dictionary of names and components", got, "write {'ours': sol.loadings().T}"
+    )
     matrices = {name: np.atleast_2d(np.asarray(value, dtype=float)) for name, value in components_by_name.items()}
     shapes = {matrix.shape for matrix in matrices.values()}
     if len(shapes) != 1:

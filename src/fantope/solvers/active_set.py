@@ -26,6 +26,7 @@ from fantope.problem.wide import WideProblem
 from fantope.solvers.admm import Admm
 from fantope.solvers.base import Candidate, Solver, Start
 from fantope.solvers.centred import CentredAdmm, is_tiny
+from fantope.solvers.circulant import CirculantProgramme, is_circulant
 from fantope.solvers.interior import Interior
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
 from fantope.solvers.near_admm import NearAdmm
@@ -43,6 +44,7 @@ FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missin
 NEAR_UP_TO = 2500  # variables; few, but full decompositions (at 1,519 they took 7.5 s in place of 13)
 SECOND_UP_TO, SECOND_AFTER = 100, 9000  # variables up to which, iterations after which another method is tried
 INTERIOR_UP_TO, INTERIOR_AFTER = 25, 3000  # the same for a barrier method, whose cost grows with the sixth power
+CIRCULANT_AFTER = 500  # iterations after which a circulant S becomes a linear programme
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 WIDEST, LARGEST_ROWS = 3000, 60_000_000  # of a wide problem: active variables, and entries of their rows
 MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
@@ -205,7 +207,7 @@ class ActiveSet:
                 raise
             again.adopt(inner, run)
             run = again
-            lost = run.status is Status.NON_FINITE and not isinstance(method, Interior)
+            lost = run.status is Status.NON_FINITE and not isinstance(method, Interior | CirculantProgramme)
             if run.status is Status.SOLVED or run.n_iter >= budget or lost:
                 break
             close = run.gap <= 10.0 * state.tol  # else it goes round in circles somewhere else
@@ -223,6 +225,8 @@ class ActiveSet:
             return [(CentredAdmm(), whole)]
         if inner.size > SECOND_UP_TO:
             return [(near, whole)]
+        if is_circulant(inner):
+            return [(near, CIRCULANT_AFTER), (CirculantProgramme(), 1), (near, SECOND_AFTER), (CentredAdmm(), whole)]
         if inner.size > INTERIOR_UP_TO or inner.forbids:
             return [(near, SECOND_AFTER), (CentredAdmm(), whole)]
         interior = Interior()
