@@ -39,3 +39,11 @@ def test_the_derivatives_are_those_of_the_function():
     slope = 2.0 * (state.slope() - state.C - state.mu * (inverse - other))[1, 3]
     found = (state.value(state.X + D) - state.value(state.X - D)) / 2e-5
     assert found == pytest.approx(slope, rel=1e-6)
+
+
+def test_a_point_at_the_edge_ends_the_run():
+    problem, solver = Problem(np.diag([3.0, 2.0, 1.0]), 1, L1(0.1)), Interior()
+    state = solver.init(problem, None, 1e-4)
+    state.X = np.diag([1.0, 0.0, 0.0])
+    with pytest.raises(FloatingPointError, match="edge"):
+        solver.step(problem, state, 1)

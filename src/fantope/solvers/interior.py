@@ -94,6 +94,8 @@ class Interior:
         rows, cols = np.tril_indices(p)
         apart = rows != cols
         values, V = np.linalg.eigh(X)
+        if not 0.0 < values[0] <= values[-1] < 1.0:
+            raise FloatingPointError("X has come to the edge: μ is as small as rounding allows")
         inverse, other = ((V / each) @ V.T for each in (values, 1.0 - values))
         G = state.slope() - state.C - state.mu * (inverse - other)
         gradient = np.where(apart, 2.0, 1.0) * G[rows, cols]
@@ -105,7 +107,7 @@ class Interior:
         scale = 1.0 / np.sqrt(H.diagonal())
         H *= np.outer(scale, scale)
         factor = _factor(H)
-        along, trace = scale * scipy.linalg.cho_solve(factor, (scale * [gradient, 1.0 - apart]).T).T
+        along, trace = scale * scipy.linalg.cho_solve(factor, (scale * [gradient, 1.0 - apart]).T, check_finite=False).T
         direction = trace * (along[~apart].sum() / trace[~apart].sum()) - along
         D = np.zeros((p, p))
         D[rows, cols] = D[cols, rows] = direction
