@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+# A shell that starts the tests in the background has them ignore Ctrl-C, which some of them send to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Compiled kernels make the first call of each slow, so there are no deadlines; examples are the same on every run.
 settings.register_profile("fantope", deadline=None, derandomize=True, max_examples=30)
