@@ -15,10 +15,8 @@ from fantope.problem.slack import SplitSlack
 from fantope.problem.soft_graph import SoftGraph, dense_graph
 from fantope.typing import Array, IntArray
 
-SAMPLE, SPARSE = (
-    64,
-    0.04,
-)  # rows looked at, and share of pairs above their limits up to which sparse products are faster
+SAMPLE = 64  # rows by which the share of pairs above their limits is judged
+SPARSE = 0.04  # of the pairs: up to here sparse products are faster
 
 
 @dataclass(frozen=True)

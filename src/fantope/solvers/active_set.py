@@ -199,7 +199,7 @@ class ActiveSet:
     def _inner(self, inner: Problem, state: ActiveSetState, budget: int) -> Run:
         """Solve the problem on the active variables, by another method where one does not get there."""
         run, start = Run(), state.start
-        for method, most in self._methods(inner):
+        for method, most in self._methods(inner, budget):
             try:
                 again = iterate(method, inner, tol=state.tol, max_iter=min(most, budget - run.n_iter), start=start)
             except RunInterrupted as stop:
@@ -214,9 +214,9 @@ class ActiveSet:
             start = Start(np.arange(inner.size), *run.state.split(inner)) if close else None
         return run
 
-    def _methods(self, inner: Problem) -> list[tuple[Solver, int]]:
-        """Return what to solve it with, one after the other, and the most iterations of each."""
-        whole, near = self.max_iter, NearAdmm(self.step_size)
+    def _methods(self, inner: Problem, whole: int) -> list[tuple[Solver, int]]:
+        """Return what to solve it with, one after the other, and the most iterations of each, at most ``whole``."""
+        near = NearAdmm(self.step_size)
         if inner.size > NEAR_UP_TO:
             return [(Admm(self.step_size, check_every=CHECK_EVERY), whole)]
         if self.step_size is not None:

@@ -57,19 +57,18 @@ class CirculantProgramme:
         lags = np.arange(p // 2 + 1)
         alike = np.where((lags == 0) | (2 * lags == p), 1.0, 2.0)
         waves = np.cos(2.0 * np.pi / p * np.outer(lags, lags)) * alike  # eigenvalue k of lag j; twice, as alike says
-        gain, weight = s[lags] / size, np.where(lags == 0, 0.0, alpha / size)
-        off = lags[1:]
+        gain, weight, off = s[lags] / size, alpha / size, lags[1:]
         # c_j = a_j − b_j, both at least 0; c_0 = d/p.
-        cost = np.concatenate([alike[off] * (weight[off] - gain[off]), alike[off] * (weight[off] + gain[off])])
+        cost = np.concatenate([alike[off] * (weight - gain[off]), alike[off] * (weight + gain[off])])
         rows = np.hstack([waves[:, off], -waves[:, off]])
         primal = linprog(cost, np.vstack([rows, -rows]), np.repeat([1.0 - d / p, d / p], len(lags)))
         # u_j, then θ, then what each eigenvalue of S − U is above it at least.
         bound = np.concatenate([np.zeros(len(off)), [d], alike])
         above = np.hstack([-waves[:, off], -np.ones((len(lags), 1)), -np.eye(len(lags))])
-        limits = [(-each, each) for each in weight[off]] + [(None, None)] + [(0.0, None)] * len(lags)
-        dual = linprog(bound, above, -waves[:, 1:] @ gain[1:], bounds=limits)
+        limits = [(-weight, weight)] * len(off) + [(None, None)] + [(0.0, None)] * len(lags)
+        dual = linprog(bound, above, -waves[:, off] @ gain[off], bounds=limits)
         if primal.x is None or dual.x is None:
-            raise FloatingPointError
+            raise FloatingPointError("a linear programme was not solved")
         c = np.concatenate([[d / p], primal.x[: len(off)] - primal.x[len(off) :]])
         u = np.concatenate([[alpha], size * dual.x[: len(off)]])
         around = np.minimum(np.arange(p), p - np.arange(p))

@@ -1,4 +1,4 @@
-"""A barrier method for a few dozen variables, for the problems that splitting methods take ten thousand iterations for.
+"""A barrier method for few variables, for the problems that splitting methods take ten thousand iterations for.
 
 With barriers for 0 ⪯ X ⪯ I and for |x| ≤ t in Ω the problem is smooth: for μ → 0,
 
@@ -7,7 +7,7 @@ With barriers for 0 ⪯ X ⪯ I and for |x| ≤ t in Ω the problem is smooth: f
     h(x; w) = min_t wt − μ log(t² − x²),   h' = wx/t,   t = (μ + √(μ² + w²x²))/w.
 
 h' is inside the box whatever X is: a dual point that comes for free. The functions are self-concordant, so Newton's
-method needs some forty steps whatever the data are, each a factorisation of p(p + 1)/2 unknowns: 820 with 40 variables.
+method gets there whatever the data are: in 50 to 150 steps, each a factorisation of p(p + 1)/2 unknowns.
 """
 
 from __future__ import annotations
