@@ -20,6 +20,7 @@ def test_an_extended_dual_point_keeps_away_from_guards():
     coupling = []
     for given in (None, guards):
         state = ActiveSetState(active, None, 1e-2, 1e-4, 1e-4, X=whole.factors, guards=given)
+        state.inner_bound = whole.dual_bound
         dual = ActiveSet._extend(Problem(S, 2, L1(alpha)), state, whole.dual.block(active, active))[0]
         assert np.abs(dual.U).max() <= alpha
         coupling.append(np.linalg.norm(guards[:, active] @ dual.slack(S)[np.ix_(active, outside)]))

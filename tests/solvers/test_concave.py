@@ -105,7 +105,8 @@ def test_on_the_model_it_finds_the_groups_and_l1_does_not():
     assert sol.is_projection
 
 
-def test_one_step_a_start_and_a_width_of_ones_own():
+def test_one_step_a_start_and_a_width_of_ones_own(monkeypatch):
+    monkeypatch.setattr("fantope.solvers.concave.ROUGH", 0.0)
     S = BY_NAME["paper-60"].S
     sol = fantope.solve(S, 2, MCP(0.3, b=0.05, steps=1, start=0.2))
     start = fantope.solve(S, 2, 0.2)

@@ -9,8 +9,7 @@ import numpy as np
 
 from fantope.typing import AnyArray, Array
 
-NEWTON_STEPS = 50  # a handful is usual: the function is piecewise quadratic, and Newton ends where its piece does
-SEARCH_STEPS = 40
+NEWTON_STEPS = 50  # and as many of a line search; a handful is usual: Newton ends where its piece of the function does
 AT_ONCE = 2**18  # entries of S in work at a time
 
 
@@ -22,6 +21,7 @@ def extend_dual(
     slack: Array,
     coupling: Array,
     steps: int = NEWTON_STEPS,
+    enough: float = 0.0,
 ) -> None:
     """For each row s of ``S_rows`` find u in the box ±limits near clip(s) with Vᵀu ≈ Vᵀs; write s − u.
 
@@ -29,16 +29,15 @@ def extend_dual(
     u minimises ½‖u − clip(s)‖² + ‖Vᵀ(s − u)‖²/(2·ridge) over the box. Its dual has one unknown per column of V:
     u = clip(clip(s) + Vy) with Vᵀ(u − s) + ridge·y = 0, which a semismooth Newton iteration with a line search solves.
     ``slack`` receives s − u and ``coupling`` the norm of Vᵀ(s − u), zero where the row is feasible. Rows that are not
-    may take all ``steps``; stopped early, u is in the box as well.
+    may take all ``steps``; stopped early, u is in the box as well. A coupling of ``enough`` is as good as none.
     """
-    k = V.shape[1]
-    first, second = np.tril_indices(k)
+    first, second = np.tril_indices(V.shape[1])
     products = V[:, first] * V[:, second]
     count = max(AT_ONCE // max(len(V), 1), 1)
     for start in range(0, len(S_rows), count):
         rows = slice(start, start + count)
         row = _Rows(S_rows[rows], V, limits if isinstance(limits, float) else limits[rows], ridge)
-        u = row.dual(_solve(row, products, first, second, steps))
+        u = row.dual(_solve(row, products, steps, enough))
         np.subtract(row.s, u, out=slack[rows])
         coupling[rows] = np.linalg.norm(slack[rows] @ V, axis=1)
 
@@ -79,29 +78,31 @@ class _Rows:
         return np.asarray(np.abs(z, out=z) <= self.limits, dtype=np.float64)
 
 
-def _solve(row: _Rows, products: Array, first: AnyArray, second: AnyArray, steps: int) -> Array:
+def _solve(row: _Rows, products: Array, steps: int, enough: float) -> Array:
     """Return y with F(y) = 0: the gradient of a convex function, so a line search makes it safe."""
     k = row.V.shape[1]
+    first, second = np.tril_indices(k)
     y = np.zeros((len(row.s), k))
-    F = row.residual(y)
+    F = (row.clipped - row.s) @ row.V
     left = np.arange(len(y))
-    small = 1e-11 * row.scale()
+    small = np.maximum(1e-11 * row.scale()[:, None], enough * np.linalg.norm(row.V, axis=0))
     H = np.empty((len(y), k, k))
-    for _ in range(steps):
-        going = np.abs(F).max(axis=1, initial=0.0) > small[left]
+    for step in range(steps):
+        going = (np.abs(F) > small[left]).any(axis=1)
         if not going.any():
             break
         if not going.all():
             left, F, row = left[going], F[going], row.take(going)
         H = H[: len(left)]
-        H[:, first, second] = H[:, second, first] = row.free(y[left]) @ products
+        # At the start all entries are free.
+        H[:, first, second] = H[:, second, first] = row.free(y[left]) @ products if step else products.sum(axis=0)
         H[:, range(k), range(k)] += row.ridge
         direction = np.asarray(np.linalg.solve(H, F[:, :, None])[:, :, 0], dtype=np.float64)
-        y[left], F = _search(row, y[left], F, direction)
+        y[left], F = _search(row, y[left], F, direction, steps)
     return y
 
 
-def _search(row: _Rows, y: Array, F: Array, direction: Array) -> tuple[Array, Array]:
+def _search(row: _Rows, y: Array, F: Array, direction: Array, steps: int) -> tuple[Array, Array]:
     """Return y − t·direction and F there, t such that the slope along it is nearly flat or still falling at t = 1.
 
     Where H is almost singular the full step is far too long: it is shrunk by tenths first.
@@ -113,7 +114,7 @@ def _search(row: _Rows, y: Array, F: Array, direction: Array) -> tuple[Array, Ar
     left = np.flatnonzero((np.abs(steep) > 0.5 * slope) & (steep <= 0.0))
     low, high, t = np.zeros(len(y)), np.full(len(y), np.inf), np.ones(len(y))
     steep = steep[left]
-    for _ in range(SEARCH_STEPS - 1):
+    for _ in range(steps - 1):
         if not len(left):
             break
         ahead = steep > 0.0

@@ -25,7 +25,7 @@ from fantope.typing import Array
 
 UNIT = float(np.finfo(np.float64).eps) / 2
 STRIP = 128  # rows updated at a time
-KRYLOV_STEPS = 3, 8  # for a claim, and where that fails: on flat data one step is not enough
+KRYLOV_STEPS = 0, 3, 8  # for a claim, and where that fails: without a step where the start is Ritz pairs already
 SHARP = 0.1  # of the others' share of what a claim may exceed Ritz values by: what converged ones get
 DENSE_UP_TO = 220  # variables; up to here eigvalsh is as fast as Ritz pairs and a factorisation (measured)
 
@@ -90,7 +90,7 @@ def bounds_within(
     its values anew.
     """
     for steps in KRYLOV_STEPS:
-        theta, V = roughly_leading(M, count, start, steps)
+        theta, V = roughly_leading(M, count, start, steps) if steps else _ritz_pairs(M, count, start)
         total = float(theta.sum())
         room, distance = limit - total, total - below
         claims = [min(slack, 0.5 * room)] if room > 0.0 else []
@@ -109,6 +109,12 @@ def bounds_within(
                 return bounds
             refill(M)
     return None
+
+
+def _ritz_pairs(M: Array, count: int, start: Array) -> tuple[Array, Array]:
+    """Return the ``count`` leading Ritz pairs of M in the span of ``start``, orthonormal rows."""
+    values, C = np.linalg.eigh(start @ M @ start.T)
+    return values[::-1][:count], C[:, ::-1][:, :count].T @ start
 
 
 def claimed_eigenvalue_bounds(M: Array, theta: Array, V: Array, eta: float) -> Array | None:

@@ -34,7 +34,6 @@ from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
 from fantope.problem.simplex import capped_simplex
 from fantope.problem.slack import SplitSlack
-from fantope.problem.soft_graph import dense_graph
 from fantope.problem.wide import WideProblem
 from fantope.typing import Array, BoolArray, IntArray
 
@@ -153,9 +152,9 @@ def certify(
         wide = wide_bounds(problem, dual, X, slack, objective, accepted)
         return Certificate(objective, _sum_of_largest(wide, problem.n_components))
     few = isinstance(dual, ExtendedDual) and problem.n_components <= len(dual.active) <= LARGEST_SHARE * problem.size
-    if few and problem.size > DENSE_UP_TO:
+    if few and problem.size > DENSE_UP_TO and problem.graph is not None:  # else they pull too hard to be dominated
         assert isinstance(dual, ExtendedDual)
-        split = SplitSlack(problem.block, problem.diagonal(), dense_graph(problem.S, problem.box), dual)
+        split = SplitSlack(problem.block, problem.diagonal(), problem.graph, dual)
         found = dominated_bounds(split, X, problem.n_components, slack, objective)
         if found is not None and _sum_of_largest(found, problem.n_components) <= accepted:
             return Certificate(objective, _sum_of_largest(found, problem.n_components))

@@ -196,6 +196,7 @@ def dominate(core: Core, tau: float) -> tuple[Array, Array | None]:
         if (w >= REACHED * goal).all():
             return x * (1 + 8 * UNIT), np.where(others, w, 1.0)
         x = (goal + pull) / room
-        if not x.max() < 1e12 * goal.max() / room.min():
+        # |M_PP|x ≥ room·x everywhere: its spectral radius is too large for any x (Collatz and Wielandt).
+        if not (w > 0.0)[others].any() or not x.max() < 1e12 * goal.max() / room.min():
             break
     return np.where(others, x, -np.inf), None

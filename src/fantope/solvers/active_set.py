@@ -38,6 +38,7 @@ LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
 EXTENDED = 4096  # outside variables whose rows of S are in memory at a time
 EXTENSION_STEPS = 12  # Newton steps; feasible rows take fewer, the others would take all of them
+HARMLESS = 1e-3  # of a coupling that counts: as good as none, even if all variables had it
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
@@ -88,6 +89,10 @@ class ActiveSetState:
         """How many eigenvectors of X there are beyond d: S − U has at least as many leading eigenvalues alike."""
         assert self.X is not None
         return len(self.X.weights) - round(float(self.X.weights.sum()))
+
+    def visible(self, n_components: int) -> float:
+        """Return the coupling from which a variable counts: c lifts the bound by about c²/λ."""
+        return float(np.sqrt(0.02 * self.final_tol) * abs(self.inner_bound) / n_components)
 
     @property
     def step_size(self) -> float | None:
@@ -175,8 +180,7 @@ class ActiveSet:
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
         state.exhausted = run.status is Status.STALLED or state.full
-        # A coupling c lifts the bound by about c²/λ: what may be ignored depends on the accuracy asked for.
-        visible = np.sqrt(0.02 * state.final_tol) * abs(run.dual_bound) / problem.n_components
+        visible = state.visible(problem.n_components)
         violators = outside[np.argsort(-coupling, kind="stable")][: int((coupling > visible).sum())]
         settled = len(violators) < 0.2 * len(active)
         new = violators[: max(20, int(MAX_GROWTH * len(active)))]
@@ -191,9 +195,8 @@ class ActiveSet:
             self._grow(problem, state, new)
         # … and before the set is nearly complete, so would accuracy.
         if settled and not state.pending and len(new) < SMALL_GROWTH * len(active):
-            state.tol = max(0.1 * state.tol, state.final_tol)
-            if not state.fractional and state.tol < 2 * state.final_tol:
-                state.tol = state.final_tol  # on flat data the set may have to grow before that pays
+            # On flat data the set may have to grow before that pays.
+            state.tol = max(0.1 * state.tol, state.final_tol) if state.fractional else state.final_tol
         return max(run.n_iter, 1)
 
     def _inner(self, inner: Problem, state: ActiveSetState, budget: int) -> Run:
@@ -258,12 +261,13 @@ class ActiveSet:
         V[np.searchsorted(active, X.rows)] = X.vectors[used].T
         if state.guards is not None:
             V = np.hstack([V, GUARD * _beside(V, state.guards[:, active].T)])
+        enough = HARMLESS * state.visible(problem.n_components)
         for start in range(0, len(outside), EXTENDED):
             strip = slice(start, start + EXTENDED)
             S_rows = problem.block(outside[strip], active)
             slack = np.empty_like(S_rows)
             limits = problem.box.limits(outside[strip], active)
-            extend_dual(S_rows, V, limits, RIDGE, slack, coupling[strip], EXTENSION_STEPS)
+            extend_dual(S_rows, V, limits, RIDGE, slack, coupling[strip], EXTENSION_STEPS, enough)
             U[:, place[strip]] = (S_rows - slack).T
         problem.box.clip(U, active, columns)  # s − (s − u) may round to just outside
         return ExtendedDual(problem.box, active, U, None if every else columns), coupling, outside

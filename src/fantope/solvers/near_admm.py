@@ -26,7 +26,7 @@ from fantope.solvers.spectral import primal_candidate, spectral_start
 from fantope.typing import AnyArray, Array
 
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
-LOOK_EARLY, LOOK_LATE = 10, 30  # iterations before the first certificate that no estimate has promised
+FIRST_LOOK = 40  # iterations before a certificate that no estimate has promised; it costs as much as ten of them
 SLOW_FROM = 150  # iterations; a run that needs no more does not crawl, and ends sooner by itself
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
 PROMISE = 5.0  # times the tolerance: an estimate from which both points are completed
@@ -200,8 +200,7 @@ class NearAdmm:
         Z = np.where(at_edge, X + side * edge, U)
         serves = 2 if start is None or start.U is None else 6
         projection = NearProjection(problem.n_components)
-        look = LOOK_EARLY if problem.size < CHEAP_BELOW else LOOK_LATE
-        return NearAdmmState(Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=look)
+        return NearAdmmState(Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=FIRST_LOOK)
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
         """One decomposition and the iterations that it serves, then if that promises to be enough the last ones."""

@@ -55,7 +55,7 @@ def _symmetric(S: Array) -> Array:
     for start in range(0, len(S), STRIP):
         rows = S[start : start + STRIP]
         check_finite(rows, "S", first_row=start, remedy="remove or impute missing values before computing S")
-        worst = max(worst, float(np.abs(rows - S[:, start : start + STRIP].T).max()))
+        worst = max(worst, float(np.abs(rows[:, start:] - S[start:, start : start + STRIP].T).max()))
         scale = max(scale, float(np.abs(rows).max()))
     if worst > SYMMETRY * max(scale, np.finfo(float).tiny):
         raise ValueError(
