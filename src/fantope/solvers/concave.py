@@ -35,7 +35,9 @@ def concave_steps(S: Covariance, penalty: Concave, convex: Convex, init: Any = N
     starts. What is returned is the solution of the last step, with a record of each.
     """
     as_penalty(penalty.alpha, S.size)
-    last = convex(L1(penalty.start_alpha(S.size)), init, ROUGH)
+    start = L1(penalty.start_alpha(S.size))
+    given = isinstance(init, Solution) and init.covariance is S and init.penalty == start and init.gap <= ROUGH
+    last = init if given else convex(start, init, ROUGH)
     widths = penalty.widths(_dense(last), last.support, S.size)
     steps: list[Step] = []
     for left in reversed(range(penalty.steps)):
