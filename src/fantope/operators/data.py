@@ -11,7 +11,7 @@ import numpy as np
 
 from fantope.checks import VANISHED
 from fantope.kernels.scan import roots, unite
-from fantope.operators.columns import Columns, TiledColumns, rounding
+from fantope.operators.columns import TILE, Columns, TiledColumns, mirror_upper, rounding
 from fantope.operators.graph import Edges, ThresholdGraph, collect, labels_of
 from fantope.operators.tiles import Largest, Tile, above, connections, everything, forest, largest, pairs
 from fantope.typing import Array, IntArray
@@ -109,15 +109,18 @@ class DataCovariance(ABC):
         rows, cols = np.asarray(rows, dtype=np.intp), np.asarray(cols, dtype=np.intp)
         same = np.array_equal(rows, cols)
         block = self.columns.products(rows, None if same else cols, self.mean)
-        if self._drift > UNIT:  # else it is below the rounding of the products
-            block -= np.multiply.outer(self._rest[rows], self._rest[cols])
-        scale = self.scale
-        block /= scale[rows][:, None]
-        block /= scale[cols]
-        block[self._variance[rows] == 0.0] = 0.0
-        block[:, self._variance[cols] == 0.0] = 0.0
+        scale, constant = self.scale, self._variance == 0.0
+        for start in range(0, len(rows), TILE):  # a strip that stays in cache, and of a symmetric block one half
+            own, first = rows[start : start + TILE], start if same else 0
+            strip = block[start : start + TILE, first:]
+            if self._drift > UNIT:  # else it is below the rounding of the products
+                strip -= np.multiply.outer(self._rest[own], self._rest[cols[first:]])
+            strip /= scale[own][:, None]
+            strip /= scale[cols[first:]]
+            strip[constant[own]] = 0.0
+            strip[:, constant[cols[first:]]] = 0.0
         if same:
-            block = 0.5 * (block + block.T)
+            mirror_upper(block)
         _, r, c = np.intersect1d(rows, cols, return_indices=True)
         block[r, c] = self.diagonal()[rows[r]]
         return block
