@@ -16,7 +16,7 @@ SINGLE_UP_TO = 2000  # samples; longer sums are scanned in double precision, to 
 HELD_UP_TO = 16_384  # samples; longer columns are read in slabs of rows for each tile
 FEW = 64  # columns that an HDF5 file reads faster one by one than as whole rows
 
-TILE = 512  # rows of a symmetric product that are computed, or copied, at a time
+STRIP = 512  # rows of a symmetric product that are computed, or copied, at a time
 
 TileValues = tuple[AnyArray, float, bool]  # correlations, a bound of their error, whether in double precision
 
@@ -64,9 +64,9 @@ def rounding(n: int, precision: type = np.float64) -> float:
 
 def mirror_upper(total: Array) -> None:
     """Copy what is right of the diagonal to the left of it."""
-    for start in range(0, len(total), TILE):
-        strip = slice(start, start + TILE)
-        total[start + TILE :, strip] = total[strip, start + TILE :].T
+    for start in range(0, len(total), STRIP):
+        strip = slice(start, start + STRIP)
+        total[start + STRIP :, strip] = total[strip, start + STRIP :].T
         corner = total[strip, strip]
         corner[:] = np.triu(corner) + np.triu(corner, 1).T
 
@@ -116,8 +116,8 @@ class ArrayColumns:
             if cols is None:
                 # Right of the diagonal, a tile at a time: NumPy's product of a matrix with its own transpose takes ten
                 # times as long for thousands of columns, nearly all of it to copy one half to the other.
-                for start in range(0, k, TILE):
-                    strip = slice(start, start + TILE)
+                for start in range(0, k, STRIP):
+                    strip = slice(start, start + STRIP)
                     total[strip, start:] += piece[:, strip].T @ piece[:, start:]
             else:
                 total += piece[:, :k].T @ piece[:, k:]

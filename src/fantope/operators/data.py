@@ -11,7 +11,7 @@ import numpy as np
 
 from fantope.checks import VANISHED
 from fantope.kernels.scan import roots, unite
-from fantope.operators.columns import TILE, Columns, TiledColumns, mirror_upper, rounding
+from fantope.operators.columns import STRIP, Columns, TiledColumns, mirror_upper, rounding
 from fantope.operators.graph import Edges, ThresholdGraph, collect, labels_of
 from fantope.operators.tiles import Largest, Tile, above, connections, everything, forest, largest, pairs
 from fantope.typing import Array, IntArray
@@ -110,9 +110,9 @@ class DataCovariance(ABC):
         same = np.array_equal(rows, cols)
         block = self.columns.products(rows, None if same else cols, self.mean)
         scale, constant = self.scale, self._variance == 0.0
-        for start in range(0, len(rows), TILE):  # a strip that stays in cache, and of a symmetric block one half
-            own, first = rows[start : start + TILE], start if same else 0
-            strip = block[start : start + TILE, first:]
+        for start in range(0, len(rows), STRIP):  # a strip that stays in cache, and of a symmetric block one half
+            own, first = rows[start : start + STRIP], start if same else 0
+            strip = block[start : start + STRIP, first:]
             if self._drift > UNIT:  # else it is below the rounding of the products
                 strip -= np.multiply.outer(self._rest[own], self._rest[cols[first:]])
             strip /= scale[own][:, None]

@@ -27,7 +27,7 @@ UNIT = float(np.finfo(np.float64).eps) / 2
 STRIP = 128  # rows updated at a time
 KRYLOV_STEPS = 0, 3, 8  # for a claim, and where that fails: without a step where the start is Ritz pairs already
 SHARP = 0.1  # of the others' share of what a claim may exceed Ritz values by: what converged ones get
-DENSE_UP_TO = 400  # variables; up to here eigvalsh costs at most twice a claim that holds, and on flat data several fail
+DENSE_UP_TO = 400  # variables; eigvalsh costs at most twice a claim that holds, and on flat data several claims fail
 
 
 def leading_eigenvalue_bounds(
