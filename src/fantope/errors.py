@@ -9,7 +9,10 @@ from copy import copy
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SHOWN = 5  # names listed in one sentence
 
@@ -147,6 +150,12 @@ def need(module: str, extra: str = "files", what: str = "this format") -> Any:
         raise ImportError(
             f"{what} needs {module.partition('.')[0]}, which is not installed; install the extra fantope[{extra}]."
         ) from error
+
+
+def data_frame(data: Any, index: Any = None, columns: Any = None) -> pd.DataFrame:
+    """Return a pandas DataFrame, or say which extra brings pandas."""
+    found: pd.DataFrame = need("pandas", "frames", "a DataFrame").DataFrame(data, index, columns)
+    return found
 
 
 def listed(names: Any) -> str:

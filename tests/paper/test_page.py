@@ -48,8 +48,8 @@ def test_summaries():
 def test_plots_draw_where_they_are_told():
     figure = new_figure(4, 3)
     axes = figure.subplots(1, 4)
-    assert plot_error_over_time({"a": ([0, 1, 2], [3, 2, 1])}, optimum=1.0, notes={"a": " x"}, ax=axes[0]) is axes[0]
-    assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["a x", "certified optimum"]
+    assert plot_error_over_time({"a": ([0, 1, 2], [3, 2, 1])}, optimum=1.0, ax=axes[0]) is axes[0]
+    assert [text.get_text() for text in axes[0].get_legend().get_texts()] == ["a", "certified optimum"]
     assert plot_bound([1, 10], {"m": [0.5, None]}, [2, 1], rate=-0.5, ax=axes[1]) is axes[1]
     assert plot_penalty_constant([0.1, 1], [1, 0], [1, 0.5], ax=axes[2]) is axes[2]
     assert plot_gaps({"admm": ([0.1, 0.2], [1e-2, 0.0])}, tol=1e-3, ax=axes[3]) is axes[3]

@@ -1,4 +1,4 @@
-import builtins
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -79,14 +79,7 @@ def test_projection_needs_variables():
 
 
 def test_missing_matplotlib_names_the_extra(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest, **options):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"fantope\[plot\]"):
         plot_convergence(RECORDS)
 

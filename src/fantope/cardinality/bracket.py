@@ -15,7 +15,7 @@ from fantope.cardinality.relaxation import SMALLEST, Node, Relaxation
 from fantope.cardinality.separate import explained, separate_components
 from fantope.cardinality.supports import largest, leading, search, value
 from fantope.checks import check_nonnegative, check_whole
-from fantope.errors import InputError, need
+from fantope.errors import InputError, data_frame
 from fantope.operators import Covariance
 from fantope.path.solve_path import Path
 from fantope.path.walk import Walk
@@ -115,11 +115,8 @@ class BracketCurve:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per k: k, lower, upper, gap, n_nodes (needs pandas)."""
-        need("pandas", "frames", "a DataFrame")
-        import pandas as pd
-
         nodes = [b.n_nodes for b in self.brackets]
-        return pd.DataFrame({"k": self.k, "lower": self.lower, "upper": self.upper, "gap": self.gap, "n_nodes": nodes})
+        return data_frame({"k": self.k, "lower": self.lower, "upper": self.upper, "gap": self.gap, "n_nodes": nodes})
 
 
 @overload

@@ -15,11 +15,6 @@ from fantope.cli.console import Function, with_options
 KINDS = ("covariance", "correlation", "precomputed")
 # Spelled out, so that --help need not load the solvers; a test compares it with their list.
 SOLVERS = ("auto", "admm", "gradfps", "subgradient", "projected-subgradient")
-READING = (
-    "transpose", "layer", "impute", "drop_constant", "duplicates", "header", "row_names", "allow_empty_chunks",
-    "method", "missing",
-)  # fmt: skip
-
 
 # How DATA is to be read.
 reading_options = with_options(

@@ -16,7 +16,6 @@ class LineParser:
     """Parses lines of one format; ``columns`` and ``width`` are known after the header or the first row accepted."""
 
     format: str
-    header: bool = True
     columns: list[str] | None = None
     width: int | None = None
 
@@ -85,15 +84,11 @@ class LineParser:
         try:
             return [float(each) for each in text]
         except ValueError:
-            for k, each in enumerate(text):
-                try:
-                    float(each)
-                except ValueError:
-                    shown = each.decode("utf-8", "replace") if isinstance(each, bytes) else each
-                    if self.width is not None and len(text) != self.width:
-                        raise _Bad(f"{len(text)} values where {self.width} were expected") from None
-                    raise _Bad(f"{shown.strip()[:40]!r} is not a number, in {self._name(k)}") from None
-            raise
+            if self.width is not None and len(text) != self.width:
+                raise _Bad(f"{len(text)} values where {self.width} were expected") from None
+            k, wrong = next((k, each) for k, each in enumerate(text) if not _is_number(each))
+            shown = wrong.decode("utf-8", "replace") if isinstance(wrong, bytes) else wrong
+            raise _Bad(f"{shown.strip()[:40]!r} is not a number, in {self._name(k)}") from None
 
     def _object(self, line: bytes) -> list[float]:
         try:
@@ -121,7 +116,7 @@ class LineParser:
             raise _Bad("an integer that is too large for a float") from None
 
 
-def _is_number(text: str) -> bool:
+def _is_number(text: str | bytes) -> bool:
     try:
         float(text)
     except ValueError:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from fantope.cli._data import READING, PathProgress, fit_progress
+from fantope.cli._data import PathProgress, fit_progress
 from fantope.cli._penalty import read_penalty
 from fantope.cli.console import NOT_REACHED, OK, Talk
 from fantope.cli.fit import TARGETS
@@ -93,7 +94,7 @@ def _run(
     write: Callable[[Path, Any, Covariance, Dataset, Options], None], *, lines: int = 10,
 ) -> tuple[Any, list[str], dict[str, Any]]:  # fmt: skip
     """Read, solve and write; return what was found, sentences on the data, and what run.json says."""
-    reading = Reading(**{name: options[name] for name in READING})
+    reading = Reading(**{field.name: options[field.name] for field in fields(Reading)})
     if not options["no_figures"]:  # before the long work, not after it
         need("matplotlib", "plot", "drawing figures")
     with result_folder(out, command=command, replace=options["overwrite"]) as folder:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,7 @@ LEARNING = (
 )  # fmt: skip
 
 RUNNING = (
-    click.option("--format", "form", type=click.Choice(["auto", "csv", "tsv", "ndjson", "npy"]), default="auto",
+    click.option("--format", type=click.Choice(["auto", "csv", "tsv", "ndjson", "npy"]), default="auto",
                  help="Of the input; from the name by default, csv for standard input."),
     click.option("--no-header", is_flag=True, help="CSV, TSV: the first line is data."),
     click.option("--follow", is_flag=True, help="Wait for more rows at the end of the file."),
@@ -91,16 +91,16 @@ class Options:
     source: str
     format: str
     follow: bool
-    header: bool
+    no_header: bool
     checkpoint: Path | None
-    every: int
-    seconds: float
+    checkpoint_every: int
+    checkpoint_seconds: float
     snapshots: Path | None
-    snapshot_every: int
-    snapshot_seconds: float
-    bad_log: Path | None  # None: stop at the first bad row
+    snapshot_every: int | None
+    snapshot_seconds: float | None
+    bad_rows_log: Path | None  # None: stop at the first bad row
     max_samples: int | None
-    idle: float
+    idle_timeout: float
     alarm: float | None
     alarm_window: int
     alarm_every: int | None
@@ -123,20 +123,12 @@ def take_options(context: click.Context, source: str, values: dict[str, Any]) ->
     estimator = kind(**{name: values[name] for name in kind().get_params()})
     estimator._validate_params()  # NaN and infinity are within click's ranges
     _check_seconds(values)
-    form = guess_format(source, values["form"])
+    values |= {"source": source, "format": guess_format(source, values["format"])}
     _check_algorithm(context, estimator)
-    _check_company(context, values, form)
-    log = values["bad_rows_log"]
-    if values["bad_rows"] == "skip" and log is None:
-        log = Path(("stdin" if source == "-" else source) + ".bad-rows.txt")
-    options = Options(
-        source, form, values["follow"], not values["no_header"], values["checkpoint"], values["checkpoint_every"],
-        values["checkpoint_seconds"], values["snapshots"], values["snapshot_every"] or 0,
-        values["snapshot_seconds"] or math.inf, log, values["max_samples"], values["idle_timeout"],
-        *(values[name] for name in ("alarm", "alarm_window", "alarm_every", "stop_on_alarm")),
-        *(values[name] for name in ("serve", "serve_host", "log", "log_every")),
-    )  # fmt: skip
-    return options, estimator
+    _check_company(context, values)
+    if values["bad_rows"] == "skip" and values["bad_rows_log"] is None:
+        values["bad_rows_log"] = Path(("stdin" if source == "-" else source) + ".bad-rows.txt")
+    return Options(**{field.name: values[field.name] for field in fields(Options)}), estimator
 
 
 def _check_algorithm(context: click.Context, estimator: OnlineSparsePCA) -> None:
@@ -163,7 +155,7 @@ def _check_seconds(values: dict[str, Any]) -> None:
             raise click.UsageError(f"{_flag(name)} must be a number of seconds above 0, got nan; pass one, or inf.")
 
 
-def _check_company(context: click.Context, values: dict[str, Any], form: str) -> None:
+def _check_company(context: click.Context, values: dict[str, Any]) -> None:
     """Refuse options whose partner is missing: nothing would come of them."""
     partners = {
         "idle_timeout": ("--follow", values["follow"]),
@@ -182,9 +174,9 @@ def _check_company(context: click.Context, values: dict[str, Any], form: str) ->
     for name, (partner, there) in partners.items():
         if given(context, name) and not there:
             raise click.UsageError(f"{_flag(name)} does nothing without {partner}; leave it out, or add that.")
-    if values["no_header"] and form not in ("csv", "tsv"):
-        raise click.UsageError(f"--no-header is for csv and tsv, but the format is {form}; leave it out.")
-    if values["follow"] and form == "npy":
+    if values["no_header"] and values["format"] not in ("csv", "tsv"):
+        raise click.UsageError(f"--no-header is for csv and tsv, but the format is {values['format']}; leave it out.")
+    if values["follow"] and values["format"] == "npy":
         raise click.UsageError("--follow needs csv, tsv or ndjson: a .npy file says how many rows it has.")
 
 

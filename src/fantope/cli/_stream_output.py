@@ -35,23 +35,18 @@ def table(estimator: Any) -> tuple[str, list[str], list[list[Any]]]:
 
 
 def write_table(folder: Path, estimator: Any, ending: str = "") -> None:
-    """Write what is learnt as CSV: components.csv, or edges.csv of a network."""
-    from fantope.io.tables import spreadsheet_name
+    """Write what is learnt as CSV: components.csv, or edges.csv of a network.
+
+    A snapshot has the number of samples as its ending: written again after a restart, it is the same.
+    """
+    from fantope.io.tables import cell
 
     stem, header, rows = table(estimator)
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(header)
-    for row in rows:
-        writer.writerow(
-            [spreadsheet_name(x) if isinstance(x, str) else repr(x) if isinstance(x, float) else x for x in row]
-        )
+    writer.writerows(map(cell, row) for row in rows)
     write_whole(folder / f"{stem}{ending}.csv", text.getvalue())
-
-
-def write_snapshot(folder: Path, estimator: OnlineSparsePCA) -> None:
-    """Write what is learnt under the number of samples: written again after a restart, it is the same."""
-    write_table(folder, estimator, f"-{estimator.n_samples_seen_:012d}")
 
 
 def write_result(folder: Path, estimator: OnlineSparsePCA, summary: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,7 +14,7 @@ from fantope.cli._rows import Lines, NpyRows, Position, Row, Unreadable
 from fantope.cli._stream_checkpoint import InputProgress, begin_log, resume, save, writable
 from fantope.cli._stream_log import Log
 from fantope.cli._stream_options import Options
-from fantope.cli._stream_output import progress_line, write_snapshot
+from fantope.cli._stream_output import progress_line, write_table
 from fantope.cli._stream_server import Live, serving
 from fantope.cli.console import Talk, complain
 
@@ -131,8 +132,9 @@ class StreamRun:
 
     def _until_due(self) -> int:
         """Rows until something is due by number: it comes at the same samples in every run."""
-        steps = [self.options.every, self.options.snapshot_every, self.options.log_every if self.log else 0]
-        due = [step - self.n_samples % step for step in steps if step > 0]
+        options = self.options
+        steps = [options.checkpoint_every, options.snapshot_every, options.log_every if self.log else None]
+        due = [step - self.n_samples % step for step in steps if step]
         return min([*due, self.estimator.until_check() or BLOCK], default=BLOCK)
 
     def _checked(self, check: Check) -> None:
@@ -179,23 +181,23 @@ class StreamRun:
 
     def _begin_log(self) -> None:
         known = self.progress.log
-        if self.options.bad_log is not None:
-            begin_log(self.options.bad_log, self.progress)
+        if self.options.bad_rows_log is not None:
+            begin_log(self.options.bad_rows_log, self.progress)
         if self.progress.log != known:
             self.save()  # so that a run killed before its next checkpoint finds where to cut this log
 
     def _bad(self, row: Row) -> None:
         unit = "row" if self.options.format == "npy" else "line"
-        if self.options.bad_log is None:
+        if self.options.bad_rows_log is None:
             raise BadRow(f"{self.options.source}: {unit} {row.after.line}: {row.fault}")
         try:
-            with self.options.bad_log.open("a", encoding="utf-8") as file:
+            with self.options.bad_rows_log.open("a", encoding="utf-8") as file:
                 file.write(f"{row.after.line}\t{row.fault}\t{row.text}\n")
-            self.progress.log_size = self.options.bad_log.stat().st_size
+            self.progress.log_size = self.options.bad_rows_log.stat().st_size
         except OSError as error:
             raise Unreadable(
-                f"{self.options.bad_log}: the bad row in {unit} {row.after.line} cannot be logged ({error.strerror}); "
-                "choose another file with --bad-rows-log"
+                f"{self.options.bad_rows_log}: the bad row in {unit} {row.after.line} cannot be logged "
+                f"({error.strerror}); choose another file with --bad-rows-log"
             ) from None
         self.progress.bad_rows += 1
         self.progress.position = row.after
@@ -214,12 +216,12 @@ class StreamRun:
             return array.rows(position.line), lambda: array.waiting
         lines = Lines(options.source, options.follow, self._give_up)
         opened.callback(lines.close)
-        table = LineParser(options.format, options.header, self.columns)
+        table = LineParser(options.format, self.columns)
         if table.columns is not None:
             table.width = len(table.columns)
         elif self.estimator.__sklearn_is_fitted__():
             table.width = self.estimator.n_features_in_
-        if options.header and options.format != "ndjson":
+        if not options.no_header and options.format != "ndjson":
             self._header(lines, table)
         if position.line > lines.position.line and not lines.halted:
             lines.seek(position)
@@ -266,7 +268,7 @@ class StreamRun:
     def _give_up(self) -> bool:
         """Whether to stop waiting for rows; what is due by the clock is done meanwhile."""
         self._due()
-        return self.stop.came or time.monotonic() - self.last_row > self.options.idle
+        return self.stop.came or time.monotonic() - self.last_row > self.options.idle_timeout
 
     # --- what is due ---------------------------------------------------------------------------------------------
 
@@ -278,15 +280,16 @@ class StreamRun:
             return
         # The snapshot comes first: a run that goes on from a checkpoint writes no snapshot of the same sample.
         if options.snapshots is not None and n > self.snapped_samples:
-            by_number = options.snapshot_every > 0 and n % options.snapshot_every == 0
-            if by_number or now - self.snapped_at >= options.snapshot_seconds:
-                write_snapshot(options.snapshots, self.estimator)
+            by_number = options.snapshot_every is not None and n % options.snapshot_every == 0
+            if by_number or now - self.snapped_at >= (options.snapshot_seconds or math.inf):
+                write_table(options.snapshots, self.estimator, f"-{n:012d}")
                 self.snapped_at, self.snapped_samples = time.monotonic(), n
         if self.log is not None and n > self.log.samples:
             check = self.estimator.checks_[-1] if self.estimator.checks_ else None
             if n % options.log_every == 0 or (check is not None and check.sample == n):
                 self.log.add(self.estimator)
-        if n > self.saved_samples and (n % options.every == 0 or now - self.saved_at >= options.seconds):
+        late = now - self.saved_at >= options.checkpoint_seconds
+        if n > self.saved_samples and (late or n % options.checkpoint_every == 0):
             self.save()
         if self.talk.chatty and n > self.shown_samples:
             pause = 2.0 if self.talk.err.is_terminal else 10.0

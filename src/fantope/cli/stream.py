@@ -49,7 +49,7 @@ def stream(context: click.Context, /, source: str, out: Path | None, quiet: bool
             return BAD_INPUT
     interrupted = stop.came
     if run.n_samples == 0 and not interrupted:
-        bad = f" ({run.progress.bad_rows} bad rows, see {options.bad_log})" if run.progress.bad_rows else ""
+        bad = f" ({run.progress.bad_rows} bad rows, see {options.bad_rows_log})" if run.progress.bad_rows else ""
         complain(f"{source}: there are no rows of numbers{bad}; at least one was expected, and nothing was written.")
         return BAD_INPUT
     summary = describe(run.estimator, run.progress.bad_rows)

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checks import is_sparse
-from fantope.errors import FileError, need
+from fantope.errors import FileError, data_frame
 from fantope.typing import IntArray
 
 if TYPE_CHECKING:
@@ -143,12 +143,9 @@ class Dataset:
 
     def to_frame(self) -> pd.DataFrame:
         """Return samples × variables as a pandas DataFrame, in memory."""
-        need("pandas", "frames", "a DataFrame")
-        import pandas as pd
-
         values = loaded(self.values)
         values = values.toarray() if is_sparse(values) else values
-        return pd.DataFrame(np.asarray(values), index=pd.Index(self.samples), columns=pd.Index(self.variables))
+        return data_frame(np.asarray(values), self.samples, self.variables)
 
 
 def in_file(values: Any) -> bool:

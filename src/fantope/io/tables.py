@@ -34,18 +34,19 @@ def spreadsheet_name(name: str) -> str:
     return name
 
 
-def original_name(cell: str) -> str:
-    """Return the name that :func:`spreadsheet_name` wrote as ``cell``.
+def original_name(written: str) -> str:
+    """Return the name that :func:`spreadsheet_name` wrote as ``written``.
 
     Examples
     --------
     >>> [original_name(cell) for cell in ("'=1+1", "-1.5", "''a", "gene")]
     ['=1+1', '-1.5', "'a", 'gene']
     """
-    return cell.removeprefix("'")
+    return written.removeprefix("'")
 
 
-def _cell(value: Any) -> Any:
+def cell(value: Any) -> Any:
+    """Return a value as a table has it: names that no spreadsheet takes for a formula, floats of Python."""
     if isinstance(value, str):
         return spreadsheet_name(value)
     return float(value) if isinstance(value, np.floating) else value
@@ -56,7 +57,7 @@ def write_table(file: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
     with file.open("w", newline="", encoding="utf-8") as handle:
         writer = csv.writer(handle, delimiter="\t", lineterminator="\n")
         writer.writerow(columns)
-        writer.writerows(map(_cell, row) for row in rows)
+        writer.writerows(map(cell, row) for row in rows)
 
 
 def write_fit(folder: Path, solution: Solution, variables: Sequence[str], total: float) -> None:

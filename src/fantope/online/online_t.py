@@ -168,13 +168,15 @@ class OnlineT:
     def _triangle(self) -> kernel.Triangle:
         return kernel.Triangle(self.indptr, self.indices, self.data, self.diagonal)
 
+    def _soft(self, threshold: float) -> kernel.Triangle:
+        return kernel.Triangle(*kernel.sparse_advance(*self._triangle, self.vectors, self.scalars, threshold))
+
     def _sparse_advance(self, threshold: float, weight: float) -> tuple[float, float]:
         """Threshold the pending X and add it to the mean; return ‖X⁽¹⁾‖² and its trace."""
-        self.indptr, self.indices, self.data, self.diagonal = kernel.sparse_advance(
-            self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
-        )
+        triangle = self._soft(threshold)
+        self.indptr, self.indices, self.data, self.diagonal = triangle
         if self.average and weight > 0.0:
-            self.sum.add(self.indptr, self.indices, self.data, self.diagonal, weight)
+            self.sum.add(*triangle, weight)
         sums: tuple[float, float] = kernel.square_and_trace(self.data, self.diagonal)
         return sums
 
@@ -210,7 +212,7 @@ class OnlineT:
     def iterate(self) -> Array:
         """Return X_t as a dense array."""
         dense = self.storage == "dense"
-        X = self.A.copy() if dense else _dense(self.indptr, self.indices, self.data, self.diagonal)
+        X = self.A.copy() if dense else np.asarray(symmetric(*self._triangle).toarray())
         s = self.scalars
         X.flat[:: len(X) + 1] += s[kernel.SHIFT]
         for weight, u in zip((s[kernel.TOP], s[kernel.BOTTOM], s[kernel.SAMPLE]), self.vectors, strict=True):
@@ -230,20 +232,17 @@ class OnlineT:
 
     def average_sparse(self) -> scipy.sparse.csr_array:
         """Return the answer of sparse storage as a sparse array."""
-        indptr, indices, data, diagonal = self.thresholded()
+        triangle = self.thresholded()
         if self.average and self.n_samples:
             total = self.sum.copy()
-            total.add(indptr, indices, data, diagonal, 1.0 / self.count.effective)
+            total.add(*triangle, 1.0 / self.count.effective)
             return total.matrix()
-        return symmetric(indptr, indices, data, diagonal)
+        return symmetric(*triangle)
 
-    def thresholded(self) -> tuple[Any, Any, Array, Array]:
+    def thresholded(self) -> kernel.Triangle:
         """Return soft(X_t, α_{t+1}λ) of sparse storage: the rows of its strict upper triangle (CSR), its diagonal."""
         threshold = self._step(self.count.effective, self.fourth) * self._unit.of_square(self.alpha)
-        triangle: tuple[Any, Any, Array, Array] = kernel.sparse_advance(
-            self.indptr, self.indices, self.data, self.diagonal, self.vectors, self.scalars, threshold
-        )
-        return triangle
+        return self._soft(threshold)
 
     def estimate(self) -> Factors:
         """Return the point of the Fantope nearest to the answer, on the variables that it uses.
@@ -344,10 +343,6 @@ def noise_level(X: Array) -> float:
     np.fill_diagonal(size, 0.0)
     universal = float(np.quantile(size, 0.25)) / 0.3186 * math.sqrt(2.0 * math.log(n))
     return min(universal, 0.2 * float(size.max()))
-
-
-def _dense(indptr: Any, indices: Any, data: Array, diagonal: Array) -> Array:
-    return np.asarray(symmetric(indptr, indices, data, diagonal).toarray())
 
 
 def symmetric(indptr: Any, indices: Any, data: Array, diagonal: Array) -> scipy.sparse.csr_array:

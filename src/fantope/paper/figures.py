@@ -61,7 +61,6 @@ def plot_error_over_time(
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
     *,
     optimum: float | None = None,
-    notes: Mapping[str, str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the estimation error of several methods against time, on a logarithmic axis from the first iteration on.
@@ -72,8 +71,6 @@ def plot_error_over_time(
         A time of 0 is the common start; it is drawn at the left edge.
     optimum : float, optional
         The error of the optimum, as a dashed line. A curve below it is not better, only not yet converged.
-    notes : mapping of str to str, optional
-        What the legend adds to a name.
     ax : Axes, optional
     """
     with journal_style():
@@ -81,9 +78,8 @@ def plot_error_over_time(
         arrays = {name: (np.asarray(t, float), np.asarray(e, float)) for name, (t, e) in curves.items()}
         left = 0.7 * min(float(t[t > 0.0].min()) for t, _ in arrays.values() if (t > 0.0).any())
         for k, (name, (t, e)) in enumerate(arrays.items()):
-            label = name + (notes or {}).get(name, "")
             marker = "o" if len(t) < 12 else ""
-            ax.plot(np.maximum(t, left), e, color=method_colour(name, k), lw=1.3, marker=marker, ms=3, label=label)
+            ax.plot(np.maximum(t, left), e, color=method_colour(name, k), lw=1.3, marker=marker, ms=3, label=name)
         if optimum is not None:
             ax.axhline(optimum, color=GREY, lw=0.9, ls="--", label="certified optimum")
         ax.set_xscale("log")

@@ -143,7 +143,6 @@ class SquaredLr:
 
     Y: Array  # (p, p)
     norm: float  # ‖Y‖_{r,r}
-    rounds: int  # sweeps that finding the norm took
 
 
 def prox_squared_lr(
@@ -167,16 +166,16 @@ def prox_squared_lr(
     scale = float(np.abs(V).max(initial=0.0))
     require(math.isfinite(scale), "V", "be finite", "NaN or infinity", "check the values that the prox is applied to")
     if scale <= threshold:
-        return SquaredLr(np.zeros_like(V), 0.0, 0)
+        return SquaredLr(np.zeros_like(V), 0.0)
     unit = 1.0 if 1e-3 <= scale <= 1e3 else scale
     scaled = V if unit == 1.0 else V / unit
     guess = None if start is None else start / unit
     packed = pack(scaled)
     found = np.empty_like(packed)
-    norm, _, rounds = solve_norm(
+    norm, _, _ = solve_norm(
         packed, found, np.ones(len(V)), weight=weight, r=r, threshold=threshold / unit, start=guess, tol=tol
     )
-    return SquaredLr(unit * unpack(found, len(V)), norm * unit, rounds)
+    return SquaredLr(unit * unpack(found, len(V)), norm * unit)
 
 
 @lru_cache(maxsize=16)

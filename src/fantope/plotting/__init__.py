@@ -6,53 +6,18 @@ Importing this package does not import matplotlib; calling one of its functions 
 from functools import cache
 from typing import Any
 
-from fantope import extensions
-from fantope.plotting.choice import plot_cardinality, plot_cross_validation, plot_scree, plot_stability
-from fantope.plotting.components import plot_biplot, plot_loadings_heatmap
-from fantope.plotting.displays import (
-    BiplotDisplay,
-    CardinalityDisplay,
-    ConvergenceDisplay,
-    CrossValidationDisplay,
-    LeverageDisplay,
-    LoadingsDisplay,
-    ScreeDisplay,
-    StabilityDisplay,
-)
-from fantope.plotting.path import plot_explained_variance, plot_leverages, plot_path_gaps, plot_top_loadings
-from fantope.plotting.solution import plot_convergence, plot_loadings, plot_projection, plot_setting
+from lazy_loader import attach_stub
 
-__all__ = [
-    "BiplotDisplay",
-    "CardinalityDisplay",
-    "ConvergenceDisplay",
-    "CrossValidationDisplay",
-    "LeverageDisplay",
-    "LoadingsDisplay",
-    "ScreeDisplay",
-    "StabilityDisplay",
-    "plot_biplot",
-    "plot_cardinality",
-    "plot_convergence",
-    "plot_cross_validation",
-    "plot_explained_variance",
-    "plot_leverages",
-    "plot_loadings",
-    "plot_loadings_heatmap",
-    "plot_path_gaps",
-    "plot_projection",
-    "plot_scree",
-    "plot_setting",
-    "plot_stability",
-    "plot_top_loadings",
-]
+from fantope import extensions
+
+_load, _, __all__ = attach_stub(__name__, __file__)
 
 
 def __getattr__(name: str) -> Any:
-    for module in _applications() if name.startswith("plot_") else ():
+    for module in _applications() if name.startswith("plot_") and name not in __all__ else ():
         if name in module.__all__:
             return getattr(module, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _load(name)
 
 
 def __dir__() -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,19 +26,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import FigureBase
 
+    from fantope.solvers import Record, Solution
+
 __all__ = ["plot_convergence", "plot_loadings", "plot_projection", "plot_setting"]
-
-
-class _Record(Protocol):
-    @property
-    def time(self) -> float: ...
-    @property
-    def gap(self) -> float: ...
-
-
-class _HasHistory(Protocol):
-    @property
-    def history(self) -> Iterable[_Record]: ...
 
 
 def plot_loadings(
@@ -94,7 +84,7 @@ def plot_loadings(
 
 
 def plot_convergence(
-    solution: _HasHistory | Iterable[_Record], *, ax: Axes | None = None, tol: float | None = None
+    solution: Solution | Iterable[Record], *, ax: Axes | None = None, tol: float | None = None
 ) -> Axes:
     """Draw the certified relative gap against time, on a log scale.
 

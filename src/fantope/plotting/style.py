@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fantope.errors import need
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, FigureBase, SubFigure
@@ -36,13 +38,7 @@ _RC: Any = {
 @contextmanager
 def journal_style() -> Iterator[None]:
     """Apply the common look inside the block and leave the user's settings as they were."""
-    try:
-        import matplotlib
-    except ImportError as error:
-        raise ImportError(
-            "fantope.plotting needs matplotlib, which is not installed; install the extra fantope[plot]."
-        ) from error
-    with matplotlib.rc_context(_RC):
+    with need("matplotlib", "plot", "fantope.plotting").rc_context(_RC):
         yield
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from fantope.errors import require
+from fantope.selection.samples import as_samples, standardised
 from fantope.typing import Array
 
 
@@ -71,18 +72,12 @@ def parallel_analysis(
     >>> parallel_analysis(X).n_components
     2
     """
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or min(values.shape) < 2:
-        raise ValueError(f"X must be an (n, p) array with at least 2 rows and columns, got shape {values.shape}.")
+    values = as_samples(X, 2)
+    require(values.shape[1] >= 2, "X", "have at least 2 columns", f"shape {values.shape}")
     require(0.0 < quantile < 1.0, "quantile", "be between 0 and 1", repr(quantile))
     if n_permutations < 1 or max_components < 1:
         raise ValueError("n_permutations and max_components must be at least 1.")
-    Z = values - values.mean(axis=0)
-    if kind == "correlation":
-        scale = Z.std(axis=0)
-        Z = Z / np.where(scale > 0.0, scale, np.inf)
-    elif kind != "covariance":
-        raise ValueError(f"kind must be 'covariance' or 'correlation', got {kind!r}.")
+    Z = standardised(values, kind)
     k = min(max_components, *Z.shape)
     rng = np.random.default_rng(random_state)
     observed = _leading(Z, k)

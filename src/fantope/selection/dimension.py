@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fantope.errors import need, require
+from fantope.errors import data_frame, require
 from fantope.operators import covariance
 from fantope.path import solve_path
 from fantope.selection.components import parallel_analysis
@@ -64,11 +64,8 @@ class ComponentNumber:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per number of components (needs pandas)."""
-        need("pandas", "frames", "a DataFrame")
-        import pandas as pd
-
         d = np.arange(1, len(self.eigenvalues) + 1)
-        return pd.DataFrame(
+        return data_frame(
             {
                 "n_components": d,
                 "eigenvalue": self.eigenvalues,

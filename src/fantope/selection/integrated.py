@@ -12,6 +12,7 @@ from fantope.operators import covariance
 from fantope.path.walk import Walk
 from fantope.penalties import L1
 from fantope.problem.decomposition import largest_alpha
+from fantope.selection.samples import as_samples
 from fantope.solvers.validation import check_covariance, check_n_components, check_tol
 from fantope.typing import Array, IntArray
 
@@ -113,9 +114,7 @@ def integrated_stability(
     >>> found.selected.tolist() == list(range(14))
     True
     """
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 4:
-        raise ValueError(f"X must be an (n, p) array with at least 4 rows, got shape {values.shape}.")
+    values = as_samples(X, 4)
     n, p = values.shape
     require(max_false > 0.0, "max_false", "be a positive number", repr(max_false))
     require(n_pairs >= 2, "n_pairs", "be at least 2", repr(n_pairs))

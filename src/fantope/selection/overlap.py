@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from fantope.errors import InputError, Use, need, require
+from fantope.errors import InputError, Use, data_frame, require
 from fantope.typing import Array, IntArray
 
 LIMITS = (Use("min_variables"), " and ", Use("max_variables"))
@@ -51,12 +51,9 @@ class Overlap:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per alpha: alpha, n_<group> …, overlap, eligible, chosen (needs pandas)."""
-        need("pandas", "frames", "a DataFrame")
-        import pandas as pd
-
         sizes = {f"n_{group}": self.sizes[:, g] for g, group in enumerate(self.groups)}
         chosen = np.arange(len(self.alphas)) == self.chosen
-        return pd.DataFrame(
+        return data_frame(
             {"alpha": self.alphas, **sizes, "overlap": self.overlap, "eligible": self.eligible, "chosen": chosen}
         )
 

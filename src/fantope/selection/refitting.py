@@ -10,7 +10,8 @@ import scipy.linalg
 import scipy.special
 
 from fantope.checks import check_finite
-from fantope.errors import need, require
+from fantope.errors import data_frame, require
+from fantope.selection.samples import as_samples, standardised
 from fantope.solvers.validation import check_n_components
 from fantope.typing import Array, IntArray
 
@@ -53,9 +54,6 @@ class Refit:
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per variable of the support: leverage and loadings with their intervals (needs pandas)."""
-        need("pandas", "frames", "a DataFrame")
-        import pandas as pd
-
         own = self.support
         columns = {
             "leverage": self.leverage[own],
@@ -65,7 +63,7 @@ class Refit:
         for k in range(len(self.components)):
             for name, values in (("", self.components), ("_lower", self.lower), ("_upper", self.upper)):
                 columns[f"loading_{k + 1}{name}"] = values[k, own]
-        return pd.DataFrame(columns, index=pd.Index(own, name="variable"))
+        return data_frame(columns, own).rename_axis(index="variable")
 
 
 def refit(
@@ -109,9 +107,7 @@ def refit(
     >>> bool((found.leverage_lower[sol.support] <= found.leverage[sol.support]).all())
     True
     """
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 4:
-        raise ValueError(f"X must be an (n, p) array with at least 4 rows, got shape {values.shape}.")
+    values = as_samples(X, 4)
     check_finite(values, "X")
     rows = _support(support, values.shape[1])
     d = check_n_components(n_components, len(rows) + 1)
@@ -147,12 +143,7 @@ def _support(support: Any, p: int) -> IntArray:
 
 def _leading(X: Array, d: int, kind: str) -> tuple[Array, Array]:
     """Return the d largest eigenvalues of S, descending, and their eigenvectors as columns."""
-    Z = X - X.mean(axis=0)
-    if kind == "correlation":
-        scale = Z.std(axis=0)
-        Z = Z / np.where(scale > 0.0, scale, 1.0)
-    elif kind != "covariance":
-        raise ValueError(f"kind must be 'covariance' or 'correlation', got {kind!r}.")
+    Z = standardised(X, kind)
     values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
     return values[::-1][:d], np.ascontiguousarray(vectors[:, ::-1][:, :d])
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from fantope.errors import require
 from fantope.operators import covariance
+from fantope.selection.samples import as_samples
 from fantope.solvers.solve import solve_to_the_end
 from fantope.typing import Array, IntArray
 
@@ -86,9 +87,7 @@ def stability_selection(
     >>> [i for i in found.selected if i >= 14], found.error_bound < 10
     ([], True)
     """
-    values = np.asarray(X, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 4:
-        raise ValueError(f"X must be an (n, p) array with at least 4 rows, got shape {values.shape}.")
+    values = as_samples(X, 4)
     if not 0.5 < threshold <= 1.0:
         raise ValueError(
             f"threshold must be above 0.5 and at most 1, got {threshold!r}: the bound on the number of errors needs it."

@@ -8,6 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import f_oneway, false_discovery_control, hypergeom, ncf, pearsonr
 
 from fantope.coexpression.analysis.correlation import mean_correlations
+from fantope.coexpression.analysis.modules import eigengene
 from fantope.typing import Array, IntArray
 
 SMALLEST_SET = 3  # analysed genes of a set that is tested
@@ -163,9 +164,7 @@ def preservation(
 
 def kme(Z: Array) -> Array:
     """Return the correlation of rewritten columns with their first principal component, mostly positive."""
-    leading = np.linalg.svd(Z, full_matrices=False)[0][:, 0]
-    found = np.asarray(leading @ Z)
-    return found if found.sum() >= 0.0 else -found
+    return np.asarray(eigengene(Z)[0] @ Z)
 
 
 def _alike(reference: Array, Z: Array) -> float:

@@ -38,7 +38,6 @@ class Choice:
 
     paths: Mapping[str, Path]
     selected: Overlap
-    rule: str
     notes: tuple[str, ...]
 
 
@@ -106,7 +105,7 @@ def choose(paths: Mapping[str, GroupPath], rule: str, low: int, high: int, tol: 
                 f"{solution.alpha:.3g}. The rest of the solution is {alone} gene{'s' if alone > 1 else ''} without a "
                 "partner, which the order of the table decides; they are left out of what follows."
             )
-    return Choice(table, selected, rule, tuple(notes))
+    return Choice(table, selected, tuple(notes))
 
 
 class _Walk:

@@ -43,10 +43,11 @@ def estimated_cost(
     least += pairs * min(permutations, LEADING) * TEST * once
     memory = LIBRARIES + 10 * 8 * sum(n_samples) * n_genes + 3 * 8 * min(n_genes, WORKING) ** 2
     return (
-        f"{n_genes:,} genes, {' and '.join(map(str, n_samples))} samples: {_minutes(least)} to "
-        f"{_minutes(SURELY * least)} and up to {memory / 1e9:.1f} GB; if interrupted, the same command goes on"
+        f"{n_genes:,} genes, {' and '.join(map(str, n_samples))} samples: {minutes(least)} to "
+        f"{minutes(SURELY * least)} and up to {memory / 1e9:.1f} GB; if interrupted, the same command goes on"
     )
 
 
-def _minutes(seconds: float) -> str:
+def minutes(seconds: float) -> str:
+    """Return a rough time."""
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(round(seconds, -1), 10):.0f} s"

@@ -228,9 +228,9 @@ def _filled(table: pd.DataFrame, labels: pd.Series[str], missing: Missing, notes
         notes.append(f"{share} are filled with the gene's mean in the group.")
         if not keep.all():
             notes.append(f"{_count(int((~keep).sum()), 'gene')} left out: no value at all in some group.")
-        return pd.DataFrame(values[:, keep], index=table.index, columns=table.columns[keep])
-    notes.append(f"{_count(len(where), 'gene')} left out: {share}.")
-    keep = ~holes.any(axis=0)
+    else:
+        keep = ~holes.any(axis=0)
+        notes.append(f"{_count(len(where), 'gene')} left out: {share}.")
     return pd.DataFrame(values[:, keep], index=table.index, columns=table.columns[keep])
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from fantope.checks import check_whole
 from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.annotation import associations, kme, preservation
-from fantope.coexpression.analysis.choice import Choice, Rule, check_possible, check_rule, choose, group_alphas
+from fantope.coexpression.analysis.choice import LIMITS, Choice, Rule, check_possible, check_rule, choose, group_alphas
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
 from fantope.coexpression.analysis.cross_table import check_labels, cross_table
 from fantope.coexpression.analysis.differential import compare
@@ -42,7 +42,6 @@ from fantope.typing import Array, IntArray
 
 # Parameters that are written down, beside those of the preparation.
 SOLVING = ("n_components", "alphas", "match", "correlation", "min_genes", "max_genes", "n_modules", "permutations")
-LIMITS = {"min_variables": "min_genes", "max_variables": "max_genes"}
 
 
 @dataclass(frozen=True)
@@ -233,7 +232,7 @@ def _analyse(
     halves = _halves(groups, settings, notes)
     table = selected.to_frame()
     for name, path in paths.items():
-        if choice.rule != "paper":
+        if settings.match != "paper":
             table[f"alpha_{name}"] = path.alphas
         table[f"gap_{name}"] = path.gaps
     return Coexpression(
@@ -361,21 +360,19 @@ def _halves(groups: Sequence[Group], settings: Settings, notes: list[str]) -> li
 
 def _compare(halves: Sequence[Discovery], genes: pd.Index, settings: Settings) -> tuple[Differential, ...]:
     """Compare every pair of groups that were halved."""
-    results = []
     pairs = list(combinations(halves, 2))
-    for number, pair in enumerate(pairs):
-        results.append(
-            compare(
-                pair,
-                genes,
-                settings.correlation,
-                permutations=settings.permutations,
-                seed=(settings.random_state, 1, number),
-                store=settings.store,
-                report=partial(_permuted, pair, number, len(pairs), settings),
-            )
+    return tuple(
+        compare(
+            pair,
+            genes,
+            settings.correlation,
+            permutations=settings.permutations,
+            seed=(settings.random_state, 1, number),
+            store=settings.store,
+            report=partial(_permuted, pair, number, len(pairs), settings),
         )
-    return tuple(results)
+        for number, pair in enumerate(pairs)
+    )
 
 
 def _permuted(

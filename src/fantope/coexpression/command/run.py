@@ -14,6 +14,7 @@ from rich.table import Table
 from fantope.cli.console import INTERRUPTED, NOT_REACHED, OK, Talk, complain
 from fantope.cli.path import parse_alphas
 from fantope.coexpression import Coexpression, analyse
+from fantope.coexpression.analysis.estimate import minutes
 from fantope.coexpression.command.coexpress import COMMAND
 from fantope.coexpression.command.demo import write_demo
 from fantope.coexpression.command.output import LabelFile, write_outputs
@@ -52,11 +53,7 @@ class ProgressLine:
         else:
             self.counting = now
             left = (now - self.began) * (1.0 / self.done - 1.0) if self.done > ENOUGH else 0.0
-        self.report(self.done, f"{event}{f', about {_minutes(left)} left' if left else ''}")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{max(round(seconds, -1), 10):.0f} s"
+        self.report(self.done, f"{event}{f', about {minutes(left)} left' if left else ''}")
 
 
 def run(data: Path | None, target: Path, options: dict[str, Any], command: str, talk: Talk) -> int:

@@ -165,16 +165,13 @@ def read_labels(path: Path, column: str | None = None, several: Text = "") -> pd
     table = _read_text(path)
     names = [str(name) for name in table.columns[1:]]
     if column is None and len(names) > 1:
-        raise FileError(path, f"has the columns {listed(names)}", remedy=several or _which(path, names[0]))
+        remedy = several or ("say which with ", Use("labels", f"{path}:{names[0]}"))
+        raise FileError(path, f"has the columns {listed(names)}", remedy=remedy)
     if column is not None and column not in names:
         raise FileError(path, f"has no column {column!r}", remedy=f"choose one of {listed(names)}")
     genes, labels = table.iloc[:, 0].astype(str).str.strip(), table[column or names[0]]
     found = pd.Series(labels.to_numpy(), index=pd.Index(genes)).dropna().astype(str)
-    return found[~found.index.duplicated() | ~pd.Series(found.index + "\t" + found, index=found.index).duplicated()]
-
-
-def _which(path: Path, name: str) -> Text:
-    return "say which with ", Use("labels", f"{path}:{name}")
+    return found[~pd.MultiIndex.from_arrays([found.index, found]).duplicated()]
 
 
 def _read_gmt(path: Path) -> pd.Series[str]:

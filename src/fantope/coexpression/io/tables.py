@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
-from fantope.io.tables import spreadsheet_name
+from fantope.io.tables import cell
 
 MARGIN = "size"
 FILES = {
@@ -38,10 +38,7 @@ def write_coexpression(folder: Path, result: Coexpression) -> list[str]:
     """Write the tables that have rows; return their names."""
     tables = coexpression_tables(result)
     for name, table in tables.items():
-        names = {
-            column: table[column].map(lambda cell: spreadsheet_name(cell) if isinstance(cell, str) else cell)
-            for column in table.columns[table.dtypes.map(lambda dtype: dtype.kind not in "biufc")]
-        }
+        names = {str(each): table[each].map(cell) for each in table.select_dtypes(exclude=["number", "bool"])}
         table.assign(**names).to_csv(folder / name, sep="\t", index=False, lineterminator="\n")
     return list(tables)
 

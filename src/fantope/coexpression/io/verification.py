@@ -49,17 +49,17 @@ def read_inputs(folder: Path, run: RunRecord, data: Path | None = None) -> Input
 
 
 def _changed(source: Source, run: RunRecord, samples: dict[str, Any] | None) -> list[str]:
+    known = (
+        (source.probes, run.record["source"].get("probes"), "table of probes that was used"),
+        (source.data, run.input, "file that was analysed"),
+        (source.samples, samples, "table of samples that was used"),
+    )
     failures = []
-    probes = run.record["source"].get("probes")
-    if source.probes is not None and checksum(source.probes) != probes["sha256"]:
-        failures.append(f"{source.probes} is not the table of probes that was used: its checksum differs.")
-    if checksum(source.data) != run.input["sha256"]:
-        failures.append(f"{source.data} is not the file that was analysed: its checksum differs.")
-    if source.samples is not None and samples is not None:
-        if not source.samples.exists():
-            raise FileError(
-                source.samples, "the table of samples is not where it was", remedy="put it back beside the data"
-            )
-        if checksum(source.samples) != samples["sha256"]:
-            failures.append(f"{source.samples} is not the table of samples that was used: its checksum differs.")
+    for path, written, what in known:
+        if path is None or written is None:
+            continue
+        if not path.exists():
+            raise FileError(path, f"the {what} is not where it was", remedy="put it back beside the data")
+        if checksum(path) != written["sha256"]:
+            failures.append(f"{path} is not the {what}: its checksum differs.")
     return failures

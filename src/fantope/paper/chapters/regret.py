@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from fantope.paper.chapters.base import Chapter, Claim, Picture, Table, duration, judge, number, tolerance
+from fantope.paper.chapters.base import Chapter, Picture, Table, duration, several, tolerance
 from fantope.paper.figures import plot_regret
 from fantope.paper.store import Stored
 
@@ -33,32 +33,27 @@ def chapter(runs: Sequence[Stored]) -> Chapter:
         ]
         for name in curves
     ]
-    claims = [
-        Claim(
-            "5.3, figure 3",
-            "At the end Online-P has about half the regret of FTL, or less.",
-            f"mean regret after {T} samples of p = {config['p']}: {ends['Online-P'].mean():.1f} against "
-            f"{ends['FTL'].mean():.1f}, ratio {ratio:.2f}; smaller in {wins} of {len(runs)} runs",
-            judge([ratio < 1.0 and wins == len(runs), ratio <= HALF]),
-        ),
-        Claim(
-            "4.3",
-            "Average regret of Online-P falls with the number of samples.",
-            "mean average regret of Online-P after a quarter, half and all of the samples: "
-            f"{', '.join(number(average['Online-P'][k - 1]) for k in (max(T // 4, 1), T // 2, T))}",
-            judge(
-                [average["Online-P"][-1] < average["Online-P"][T // 2 - 1] < average["Online-P"][max(T // 4, 1) - 1]]
-            ),
-        ),
-    ]
-    return Chapter(
-        "Regret (figure 3)",
-        [
-            f"Cumulative and average regret against the true Π; p = {config['p']}, T = {T}, {len(runs)} runs, λ = "
-            f"0.5√(log p/T). Subproblems of Online-P are solved to {tolerance(config['loosen'])}, certified; {unmet} "
-            f"of {len(runs) * (T + 1)} missed it. FTL solves each batch problem to a relative gap of 1e-3.",
-            Picture("regret", "The paper's figure 3: (a) cumulative, (b) average regret.", plot_regret(curves)),
-            Table(["method", "regret at the end", "range", "average regret", "time per sample"], rows),
-        ],
-        claims,
+    early, middle, late = (average["Online-P"][k - 1] for k in (max(T // 4, 1), T // 2, T))
+    page = Chapter("Regret (figure 3)")
+    page.claim(
+        "5.3, figure 3",
+        "At the end Online-P has about half the regret of FTL, or less.",
+        f"mean regret after {T} samples of p = {config['p']}: {ends['Online-P'].mean():.1f} against "
+        f"{ends['FTL'].mean():.1f}, ratio {ratio:.2f}; smaller in {wins} of {len(runs)} runs",
+        [ratio < 1.0 and wins == len(runs), ratio <= HALF],
     )
+    page.claim(
+        "4.3",
+        "Average regret of Online-P falls with the number of samples.",
+        "mean average regret of Online-P after a quarter, half and all of the samples: "
+        f"{several((early, middle, late))}",
+        [late < middle < early],
+    )
+    page.add(
+        f"Cumulative and average regret against the true Π; p = {config['p']}, T = {T}, {len(runs)} runs, λ = "
+        f"0.5√(log p/T). Subproblems of Online-P are solved to {tolerance(config['loosen'])}, certified; {unmet} "
+        f"of {len(runs) * (T + 1)} missed it. FTL solves each batch problem to a relative gap of 1e-3.",
+        Picture("regret", "The paper's figure 3: (a) cumulative, (b) average regret.", plot_regret(curves)),
+        Table(["method", "regret at the end", "range", "average regret", "time per sample"], rows),
+    )
+    return page

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -119,17 +119,13 @@ def run(config: Batch, report: Report) -> dict[str, Any]:
     }
 
 
-def _published(step_size: float) -> GradFps:
-    """GradFPS as published: finite penalties."""
-    return GradFps(step_size=step_size, mu=MU)
-
-
-def _admm(step_size: float) -> Admm:
-    """ADMM as published: a fixed penalty, no over-relaxation, a full eigendecomposition in every iteration."""
-    return Admm(step_size=step_size, relax=1.0, eigen="full")
-
-
-METHODS: dict[str, Callable[[float], GradFps | Admm]] = {PUBLISHED: _published, LIMIT: GradFps, ADMM: _admm}
+# Both as published: GradFPS with finite penalties; ADMM with a fixed one, without over-relaxation and with a full
+# eigendecomposition in every iteration.
+METHODS: dict[str, Callable[[float], GradFps | Admm]] = {
+    PUBLISHED: partial(GradFps, mu=MU),
+    LIMIT: GradFps,
+    ADMM: partial(Admm, relax=1.0, eigen="full"),
+}
 
 
 @cache
