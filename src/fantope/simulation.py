@@ -192,10 +192,8 @@ def _groups(sizes: Sequence[int], eigenvalues: Sequence[float], p: int) -> tuple
             f"eigenvalues must be finite and above {_NOISE_TOP:g}, the top of the noise eigenvalues, "
             f"got {leading.tolist()}; pass larger values, for example (12, 6)."
         )
-    if sum(sizes) > p:
-        raise ValueError(
-            f"p must be at least sum(sizes) = {sum(sizes)}, got {p}; raise p or pass smaller groups in sizes."
-        )
+    least = f"be at least sum(sizes) = {sum(sizes)}"
+    require(sum(sizes) <= p, "p", least, str(p), "raise p or pass smaller groups in sizes")
     return sizes, leading
 
 

@@ -15,7 +15,7 @@ from fantope.cardinality.relaxation import SMALLEST, Node, Relaxation
 from fantope.cardinality.separate import explained, separate_components
 from fantope.cardinality.supports import largest, leading, search, value
 from fantope.checks import check_nonnegative, check_whole
-from fantope.errors import InputError, data_frame
+from fantope.errors import InputError, data_frame, require
 from fantope.operators import Covariance
 from fantope.path.solve_path import Path
 from fantope.path.walk import Walk
@@ -192,8 +192,7 @@ def cardinality_bracket(
     """
     covariance = check_covariance(S)
     d = check_n_components(n_components, covariance.size)
-    if support not in ("common", "separate"):
-        raise InputError(argument="support", expected="'common' or 'separate'", got=repr(support))
+    require(support in ("common", "separate"), "support", "be 'common' or 'separate'", repr(support))
     sizes, single = _check_k(k, d, covariance.size, support)
     limits = _check_limits(tol, max_nodes, time_limit, support == "common" or d == 1, covariance.size)
     run = _Run(covariance, d, path)
@@ -330,13 +329,11 @@ def _check_k(k: Any, d: int, p: int, support: Support) -> tuple[list[IntArray], 
     single = isinstance(k, numbers.Integral | float | np.floating) or (separate and isinstance(k, tuple))
     least = 1 if separate else d
     wanted: list[Any] = list(range(least, p + 1)) if k is None else [k] if single else list(k)
-    if not wanted:
-        raise InputError(argument="k", expected="a number of variables, or several", got="none")
+    require(wanted, "k", "be a number of variables, or several", "none")
     found = []
     for each in wanted:
         numbers_ = list(each) if separate and not isinstance(each, numbers.Number) else [each] * (d if separate else 1)
-        if separate and len(numbers_) != d:
-            raise InputError(argument="k", expected=f"one number for each of the {d} components", got=repr(each))
+        require(not separate or len(numbers_) == d, "k", f"be one number for each of the {d} components", repr(each))
         for one in numbers_:
             least_is = " (n_components)" if least > 1 else ""
             check_whole("k", one, least, p, f"a whole number of variables from {least}{least_is} to {p}")

@@ -75,9 +75,7 @@ def _json(out: Path, found: Verification) -> dict[str, object]:
                 **({"group": each.group} if each.group else {}),
                 "alpha": each.alpha,
                 "feasible": each.certificate is not None,
-                "objective": None if each.certificate is None else each.certificate.objective,
-                "dual_bound": None if each.certificate is None else each.certificate.dual_bound,
-                "gap": None if each.certificate is None else each.certificate.gap,
+                **{name: getattr(each.certificate, name, None) for name in ("objective", "dual_bound", "gap")},
                 "reported_gap": each.reported_gap,
             }
             for each in found.solutions

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fantope.checks import LARGEST, check_finite, is_sparse, unmasked
-from fantope.errors import InputError
+from fantope.errors import InputError, require
 from fantope.typing import Array
 
 
@@ -32,18 +32,10 @@ def as_covariance(S: Any) -> Array:
     if np.abs(found - found.T).max() > 1e-8 * np.abs(found).max():
         raise InputError(argument="S", expected="symmetric", got="a matrix that is not", remedy="pass (S + S.T)/2")
     diagonal = found.diagonal()
-    if not diagonal.min() > 0.0:
-        raise InputError(
-            argument="S",
-            expected="a matrix with a positive diagonal",
-            got=f"{diagonal.min():g} for variable {int(diagonal.argmin())}",
-            remedy="drop variables that are constant",
-        )
-    if not (diagonal.min() > 1.0 / LARGEST and np.abs(found).max() < LARGEST):
-        raise InputError(
-            argument="S",
-            expected=f"a matrix with variances between {1.0 / LARGEST:g} and {LARGEST:g}",
-            got=f"{diagonal.min():.3g} to {diagonal.max():.3g}",
-            remedy="divide the variables by their deviations",
-        )
+    low = f"{diagonal.min():g} for variable {int(diagonal.argmin())}"
+    require(diagonal.min() > 0.0, "S", "be a matrix with a positive diagonal", low, "drop variables that are constant")
+    sound = diagonal.min() > 1.0 / LARGEST and np.abs(found).max() < LARGEST
+    found_range = f"{diagonal.min():.3g} to {diagonal.max():.3g}"
+    expected = f"be a matrix with variances between {1.0 / LARGEST:g} and {LARGEST:g}"
+    require(sound, "S", expected, found_range, "divide the variables by their deviations")
     return np.asarray(0.5 * (found + found.T))

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from fantope.checks import check_finite, check_nonnegative, check_whole
 from fantope.eigen import one_blas_thread
-from fantope.errors import InputError
+from fantope.errors import require
 from fantope.graphical.certificate import Weights, bound_below, log_det_below, objective_above
 from fantope.graphical.exact_penalty import solve_block
 from fantope.graphical.inputs import as_covariance, as_numbers
@@ -63,8 +63,7 @@ def graphical_lasso(
     weights = Weights(check_nonnegative("alpha", alpha), bool(diagonal))
     tol = check_nonnegative("tol", tol, positive=True)
     max_iter = check_whole("max_iter", max_iter, 1)
-    if weights.alpha == 0.0 and log_det_below(S) == -math.inf:
-        raise InputError(argument="alpha", expected="above 0 where S is singular", got="0")
+    require(weights.alpha > 0.0 or log_det_below(S) > -math.inf, "alpha", "be above 0 where S is singular", "0")
     start = _start(init, len(S))
     labels = component_labels(S, weights.alpha)
     members = [np.flatnonzero(labels == label) for label in range(int(labels.max()) + 1)]
@@ -89,7 +88,6 @@ def _start(init: Any, p: int) -> Array | None:
     if init is None:
         return None
     found = as_numbers(init, "init")
-    if found.shape != (p, p):
-        raise InputError(argument="init", expected=f"a matrix of shape ({p}, {p})", got=f"shape {found.shape}")
+    require(found.shape == (p, p), "init", f"be a matrix of shape ({p}, {p})", f"shape {found.shape}")
     check_finite(found, "init", remedy="leave it out")
     return np.asarray(0.5 * (found + found.T))

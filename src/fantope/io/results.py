@@ -326,9 +326,8 @@ def load_projection(folder: Path) -> scipy.sparse.csr_array:
     """
     with _readable(folder / PROJECTION):
         parts = _arrays(folder / PROJECTION)
-        if {parts[name].dtype.kind for name in ("indices", "indptr", "shape")} - set("iu") or parts[
-            "data"
-        ].dtype.kind != "f":
+        whole = {parts[name].dtype.kind for name in ("indices", "indptr", "shape")}
+        if not whole <= set("iu") or parts["data"].dtype.kind != "f":
             raise ValueError("its arrays are not of the types that a sparse matrix has")
         shape = tuple(parts["shape"].tolist())
         return scipy.sparse.csr_array((parts["data"], parts["indices"], parts["indptr"]), shape=shape)

@@ -103,14 +103,9 @@ class PrecisionRegret(RegretTracker):
     def __init__(self, alpha: float, every: int) -> None:
         super().__init__(0, alpha, 0.0, every)
 
-    def observe(self, learner: Learner, z: Array) -> float:
-        """Judge the learner's Θ on the next sample, before it is learned; return the loss."""
+    def _loss(self, learner: Learner, z: Array) -> float:
         Theta = learner.estimate().toarray()  # type: ignore[attr-defined]
-        loss = self._without_sample(Theta) + float(z @ Theta @ z)
-        self.count += 1
-        self.loss += loss
-        self.moments = np.outer(z, z) + (0.0 if self.moments is None else self.moments)
-        return loss
+        return self._without_sample(Theta) + float(z @ Theta @ z)
 
     def regret(self, estimate: Any = None) -> float:
         """Return Σ ℓ_t(Θ_t) − Σ ℓ_t(Θ) for a sparse Θ."""

@@ -71,17 +71,18 @@ class RegretTracker:
 
     def observe(self, learner: Learner, z: Array) -> float:
         """Judge the learner's iterate on the next sample, before it is learned; return the loss."""
-        terms = learner.terms(z)
-        loss = -terms.explained + self.alpha * terms.norm + self.nu * terms.distance
+        loss = self._loss(learner, z)
         self.count += 1
         self.loss += loss
         if self.reference is not None:
             self.explained_by_reference += float(z @ self.reference @ z)
         else:
-            if self.moments is None:
-                self.moments = np.zeros((len(z), len(z)))
-            self.moments = self.moments + np.outer(z, z)
+            self.moments = np.outer(z, z) + (0.0 if self.moments is None else self.moments)
         return loss
+
+    def _loss(self, learner: Learner, z: Array) -> float:
+        terms = learner.terms(z)
+        return -terms.explained + self.alpha * terms.norm + self.nu * terms.distance
 
     def regret(self, estimate: Factors | None = None) -> float:
         """Return Σ ℓ_t(X_t) − Σ ℓ_t(Π), with ``estimate`` for Π where no reference was given."""

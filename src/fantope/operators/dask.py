@@ -20,10 +20,11 @@ from dask.array import Array as DaskArray
 from dask.delayed import delayed
 
 from fantope.checks import first_not_finite, not_finite
+from fantope.errors import require
 from fantope.operators.columns import SINGLE_UP_TO, rounding
 from fantope.operators.data import DataCovariance
 from fantope.operators.factory import check_chunks, check_shape
-from fantope.operators.tiles import Tile, everything, pairs
+from fantope.operators.tiles import Level, Needed, Tile, everything, pairs
 from fantope.typing import AnyArray, Array, IntArray
 
 T = TypeVar("T")
@@ -50,12 +51,7 @@ class DaskCovariance(DataCovariance):
         found = [first + np.flatnonzero(kept[first:last]) for first, last in itertools.pairwise(self.columns.bounds)]
         return [group for group in found if len(group)]
 
-    def _scan(
-        self,
-        reduce: Callable[[Tile, float], T],
-        threshold: Callable[[], float],
-        needed: Callable[[IntArray, IntArray], bool] = everything,
-    ) -> Iterator[T]:
+    def _scan(self, reduce: Callable[[Tile, float], T], threshold: Level, needed: Needed = everything) -> Iterator[T]:
         """Yield what the workers reduce each tile to, a wave of tiles at a time."""
         sigma = self._sigma()
         groups = self._groups(sigma, threshold())
@@ -80,10 +76,9 @@ class DaskColumns:
     """
 
     def __init__(self, X: Any) -> None:
-        if not isinstance(X, DaskArray):
-            raise ValueError(f"X must be a dask array, got {type(X).__name__}; use X.to_dask_array(lengths=True).")
-        if any(np.isnan(size) for sizes in X.chunks for size in sizes):
-            raise ValueError("X must have chunks of known sizes; call X.compute_chunk_sizes() first.")
+        require(isinstance(X, DaskArray), "X", "be a dask array", type(X).__name__, "use X.to_dask_array(lengths=True)")
+        known = not np.isnan(np.concatenate(X.chunks)).any()
+        require(known, "X", "have chunks of known sizes", remedy="call X.compute_chunk_sizes() first")
         check_shape(tuple(X.shape), X.dtype)
         for value in _sources(X):
             check_chunks(value)

@@ -13,7 +13,7 @@ from fantope.checks import VANISHED
 from fantope.kernels.scan import roots, unite
 from fantope.operators.columns import STRIP, Columns, TiledColumns, mirror_upper, rounding
 from fantope.operators.graph import Edges, ThresholdGraph, collect, labels_of
-from fantope.operators.tiles import Largest, Tile, above, connections, everything, forest, largest, pairs
+from fantope.operators.tiles import Largest, Level, Needed, Tile, above, connections, everything, forest, largest, pairs
 from fantope.typing import Array, IntArray
 
 T = TypeVar("T")
@@ -161,7 +161,7 @@ class DataCovariance(ABC):
         """Return what the pairs with |S_ij| > alpha, not both in ``apart``, connect: it serves every larger alpha."""
         return collect(self.size, alpha, self._scan(partial(forest, apart=apart), lambda: alpha))
 
-    def pairs_above(self, threshold: Callable[[], float], apart: IntArray | None = None) -> Iterator[Edges]:
+    def pairs_above(self, threshold: Level, apart: IntArray | None = None) -> Iterator[Edges]:
         """Yield all pairs with |S_ij| > threshold(), which may rise, and upper bounds of |S_ij| with the sign of S_ij.
 
         Pairs of two variables of ``apart`` are left out.
@@ -201,12 +201,7 @@ class DataCovariance(ABC):
         return np.sqrt(self._variance) * (1.0 + rounding(self.n_samples))
 
     @abstractmethod
-    def _scan(
-        self,
-        reduce: Callable[[Tile, float], T],
-        threshold: Callable[[], float],
-        needed: Callable[[IntArray, IntArray], bool] = everything,
-    ) -> Iterator[T]:
+    def _scan(self, reduce: Callable[[Tile, float], T], threshold: Level, needed: Needed = everything) -> Iterator[T]:
         """Yield ``reduce(tile, threshold())`` for the tiles of the upper half that are needed.
 
         ``threshold()`` may rise, and ``needed(rows, cols)`` turn false, as what is yielded is put to use.
@@ -218,12 +213,7 @@ class LocalCovariance(DataCovariance):
 
     columns: TiledColumns
 
-    def _scan(
-        self,
-        reduce: Callable[[Tile, float], T],
-        threshold: Callable[[], float],
-        needed: Callable[[IntArray, IntArray], bool] = everything,
-    ) -> Iterator[T]:
+    def _scan(self, reduce: Callable[[Tile, float], T], threshold: Level, needed: Needed = everything) -> Iterator[T]:
         """Yield what each tile is reduced to, one after the other."""
         sigma = self._sigma()
         groups = self._groups(sigma, threshold())

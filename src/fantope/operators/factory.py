@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.checks import check_finite, is_sparse, unmasked
-from fantope.errors import InputError, require
+from fantope.errors import InputError, check_choice, require
 from fantope.operators.columns import ArrayColumns, TiledColumns
 from fantope.operators.data import DataCovariance, LocalCovariance
 from fantope.operators.pairwise import PairwiseCovariance, pairwise
@@ -102,10 +102,8 @@ def _changed(
     missing: Any, sample_weight: Any,
 ) -> DataCovariance | PairwiseCovariance:  # fmt: skip
     """Return S of ranks, of weighted samples, or over pairwise complete samples."""
-    if method not in METHODS:
-        raise InputError(argument="method", expected=f"one of {', '.join(map(repr, METHODS))}", got=repr(method))
-    if missing not in ("error", "pairwise"):
-        raise InputError(argument="missing", expected="'error' or 'pairwise'", got=repr(missing))
+    check_choice("method", method, METHODS)
+    require(missing in ("error", "pairwise"), "missing", "be 'error' or 'pairwise'", repr(missing))
     if method != "pearson" and (kind != "correlation" or not center):
         raise InputError(
             argument="method", expected="'pearson' with kind='covariance' or center=False", got=repr(method),
@@ -116,8 +114,7 @@ def _changed(
         raise InputError(argument="sample_weight", expected="left out with a method of ranks", got=repr(method))
     center = center and method != "kendall"
     if missing == "pairwise":
-        if np.isinf(X).any():
-            raise InputError(argument="X", expected="finite numbers, or NaN where a value is missing", got="infinity")
+        require(not np.isinf(X).any(), "X", "be finite numbers, or NaN where a value is missing", "infinity")
         present = ~np.isnan(X)
         return pairwise(transformed(X, method), present, kind, center, names, weights)
     if method != "pearson":

@@ -16,6 +16,9 @@ from fantope.kernels.scan import entries_above, roots, unite
 from fantope.operators.graph import Edges, heaviest_forest
 from fantope.typing import AnyArray, Array, IntArray
 
+Level = Callable[[], float]  # what entries have to exceed; it may rise during a scan
+Needed = Callable[[IntArray, IntArray], bool]  # whether the tile of these rows and columns can still tell anything
+
 DOUBTFUL = 100_000  # pairs of a tile that may be left to be decided in double precision; more count as edges
 CANDIDATES = 4096  # pairs of a tile that may hold the largest entry
 
@@ -141,11 +144,7 @@ def everything(rows: IntArray, cols: IntArray) -> bool:
 
 
 def pairs(
-    groups: Sequence[IntArray],
-    sigma: Array,
-    threshold: Callable[[], float],
-    needed: Callable[[IntArray, IntArray], bool] = everything,
-    side: int | None = None,
+    groups: Sequence[IntArray], sigma: Array, threshold: Level, needed: Needed = everything, side: int | None = None
 ) -> Iterator[tuple[int, int]]:
     """Yield the pairs of groups that are needed and may hold an |S_ij| above ``threshold()``.
 

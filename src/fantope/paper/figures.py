@@ -58,10 +58,7 @@ def _legend_below(ax: Axes, columns: int) -> None:
 
 
 def plot_error_over_time(
-    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
-    *,
-    optimum: float | None = None,
-    ax: Axes | None = None,
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]], *, optimum: float | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the estimation error of several methods against time, on a logarithmic axis from the first iteration on.
 

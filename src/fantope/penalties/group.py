@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from fantope.checks import check_nonnegative
+from fantope.errors import require
 from fantope.penalties.structured import Parts, Structured
 from fantope.typing import AnyArray, Array, IntArray
 
@@ -42,8 +43,7 @@ class Group(Structured):
     def __init__(self, alpha: float, groups: Any, l1_share: float = 0.0) -> None:
         self.alpha = check_nonnegative("alpha", alpha)
         self.l1_share = check_nonnegative("l1_share", l1_share)
-        if self.l1_share > 1.0:
-            raise ValueError(f"l1_share must be from 0 to 1, got {self.l1_share:g}.")
+        require(self.l1_share <= 1.0, "l1_share", "be from 0 to 1", f"{self.l1_share:g}")
         self.codes = _codes(groups)
         self.weights = np.sqrt(np.bincount(self.codes))  # by group; a restriction keeps those of the whole
 
@@ -133,8 +133,7 @@ def _codes(groups: Any) -> IntArray:
     """Return the number of the group of each variable, numbered by their first variables."""
     groups = groups.values() if isinstance(groups, Mapping) else groups
     given = list(groups) if isinstance(groups, Iterable) and not isinstance(groups, str) else []
-    if not given:
-        raise ValueError(f"groups must be a label for each variable, or lists of variables, got {groups!r}.")
+    require(given, "groups", "be a label for each variable, or lists of variables", repr(groups))
     if all(isinstance(group, Iterable) and not isinstance(group, str) for group in given):
         given = _from_lists(given)
     missing = [k for k, label in enumerate(given) if not isinstance(label, str) and str(label) in ABSENT]

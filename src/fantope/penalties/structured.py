@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fantope.checks import check_whole
+from fantope.errors import require
 from fantope.penalties.base import Penalty
 from fantope.typing import AnyArray, Array, IntArray
 
@@ -92,8 +93,7 @@ def differences(size: int, order: int) -> Array:
 def check_order(order: object, size: int | None = None) -> None:
     """Raise ValueError unless ``order`` is that of differences that ``size`` variables have."""
     number = check_whole("order", order, 1, expected="a whole number, 1 or larger: that of the differences")
-    if size is not None and number >= size:
-        raise ValueError(f"order must be less than the number of variables, {size}, got {order}.")
+    require(size is None or number < size, "order", f"be less than the number of variables, {size}", str(order))
 
 
 def check_all(rows: IntArray) -> None:

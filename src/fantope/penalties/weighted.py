@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from fantope.checks import check_nonnegative
+from fantope.errors import require
 from fantope.penalties.base import Entrywise
 from fantope.typing import Array, IntArray
 
@@ -71,10 +72,8 @@ class WeightedL1(Entrywise):
         if len(np.unique(chosen)) != len(chosen):
             raise ValueError("rows must be distinct variables, but one is named twice; name each once.")
         block = _checked(weights, f"({len(chosen)}, {len(chosen)})")
-        if len(block) != len(chosen):
-            raise ValueError(
-                f"weights must be as many as rows, {len(chosen)} × {len(chosen)}, got shape {block.shape}."
-            )
+        m = len(chosen)
+        require(len(block) == m, "weights", f"be as many as rows, {m} × {m}", f"shape {block.shape}")
         order = np.argsort(chosen)
         ordered = cls(alpha, block[np.ix_(order, order)])
         return ordered._with(_rows=chosen[order].astype(np.intp), _size=None)
@@ -126,10 +125,8 @@ class WeightedL1(Entrywise):
 
     def check(self, size: int) -> None:
         """Raise ValueError if the weights are not about ``size`` variables."""
-        if self._size is not None and self._size != size:
-            raise ValueError(
-                f"weights must have shape ({size}, {size}), one weight for each entry of S, got {self.weights.shape}."
-            )
+        shape = f"have shape ({size}, {size}), one weight for each entry of S"
+        require(self._size in (None, size), "weights", shape, str(self.weights.shape))
         if self._size is None and len(self._rows) and self._rows[-1] >= size:
             raise ValueError(f"rows must be variables from 0 to {size - 1}, got {self._rows[-1]}.")
 

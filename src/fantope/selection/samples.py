@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fantope.errors import check_choice, require
+from fantope.errors import require
 from fantope.typing import Array
 
 
@@ -20,7 +20,8 @@ def as_samples(X: Any, least: int) -> Array:
 
 def standardised(X: Array, kind: str) -> Array:
     """Return X with its means subtracted and, for correlations, divided by its standard deviations."""
-    check_choice("kind", kind, ("covariance", "correlation"))
+    known = kind in ("covariance", "correlation")
+    require(known, "kind", "be 'covariance' or 'correlation'", repr(kind))
     Z = X - X.mean(axis=0)
     scale = Z.std(axis=0) if kind == "correlation" else np.ones(X.shape[1])
     return np.asarray(Z / np.where(scale > 0.0, scale, 1.0))

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from fantope.coexpression import analyse
-from fantope.coexpression.analysis.active import genes_in_use
+from fantope.coexpression.analysis.modules import genes_in_use
 from fantope.coexpression.analysis.paths import GroupPath, grid
 from fantope.io import Cache
 from fantope.path.walk import Walk

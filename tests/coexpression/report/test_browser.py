@@ -13,7 +13,7 @@ import pytest
 
 from coexpression_example import ODD, SCRIPT, SETTINGS, equal_groups, expression, two_groups
 from fantope.coexpression import analyse
-from fantope.coexpression.analysis.active import genes_in_use
+from fantope.coexpression.analysis.modules import genes_in_use
 from fantope.coexpression.report import About, write_report
 from fantope.io.tables import original_name
 

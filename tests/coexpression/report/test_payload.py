@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from coexpression_example import expression, one_group, two_groups
-from fantope.coexpression.analysis.active import genes_in_use
+from fantope.coexpression.analysis.modules import genes_in_use
 from fantope.coexpression.report.panels import GENES, PARTNERS, strongest_pairs
 from fantope.coexpression.report.payload import as_script, payload, quantised
 

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fantope.coexpression.analysis.active import genes_in_use
+from fantope.coexpression.analysis.modules import genes_in_use
 from fantope.coexpression.analysis.paths import GroupPath
 from fantope.errors import InputError, Use, check_choice, renamed
 from fantope.events import Event, Listener

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from fantope.coexpression.analysis.annotation import enrichment
 from fantope.coexpression.analysis.correlation import mean_correlations
-from fantope.coexpression.analysis.result import CrossTable
+from fantope.coexpression.analysis.result import MARGIN, CrossTable
 from fantope.errors import listed
 from fantope.typing import Array
 
@@ -55,8 +55,8 @@ def cross_table(name: str, labels: pd.Series[str], modules: pd.Series[str], gene
     inner = inner.reindex(index=order, columns=columns, fill_value=0)
     labelled = both.value_counts().reindex(order, fill_value=0)
     counts = inner.copy()
-    counts["size"] = modules.value_counts().reindex(order)
-    counts.loc["size"] = [*sizes[columns], len(modules)]
+    counts[MARGIN] = modules.value_counts().reindex(order)
+    counts.loc[MARGIN] = [*sizes[columns], len(modules)]
     return CrossTable(
         name=name,
         counts=counts.astype(int).rename_axis(index="module", columns="label"),

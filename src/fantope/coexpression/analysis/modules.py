@@ -10,7 +10,6 @@ from scipy.cluster.hierarchy import cut_tree, fcluster, linkage
 from sklearn.metrics import silhouette_score
 
 from fantope.checks import check_whole
-from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.correlation import mean_correlations
 from fantope.solvers import Solution
 from fantope.typing import Array, IntArray
@@ -26,6 +25,17 @@ class Modules:
     labels: IntArray  # (m,): module of each gene, 0 for the largest
     names: tuple[str, ...]  # M1, M2, …
     choice: pd.DataFrame  # k, silhouette, smallest (genes in the smallest module), chosen
+
+
+def genes_in_use(solution: Solution) -> IntArray:
+    """Return the genes that share an entry of X with another, ascending.
+
+    The support of X may hold more: where fewer than d groups of genes are correlated above alpha, single genes make up
+    its trace. Each has variance 1, so that their order in the table decides which they are. They go with nothing, and
+    would be the same in every group.
+    """
+    entries = np.diff(solution.projection.indptr)
+    return solution.support[entries[solution.support] > 1]
 
 
 def loadings_of(solution: Solution) -> Array:
@@ -122,12 +132,9 @@ def _cut(rows: Array, k: int) -> IntArray:
 
 def _ordered(labels: IntArray, choice: pd.DataFrame) -> Modules:
     """Return the clusters numbered by descending size, ties by first appearance."""
-    found, first, counts = np.unique(labels, return_index=True, return_counts=True)
-    order = np.lexsort((first, -counts))
-    position = np.empty(len(found), dtype=np.intp)
-    position[order] = np.arange(len(found))
-    renamed = position[np.searchsorted(found, labels)]
-    return Modules(renamed, tuple(f"M{k + 1}" for k in range(len(found))), choice)
+    _, first, cluster, counts = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    place = np.argsort(np.lexsort((first, -counts)))
+    return Modules(place[cluster], tuple(f"M{k + 1}" for k in range(len(counts))), choice)
 
 
 def eigengene(Z: Array) -> tuple[Array, float]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from fantope.coexpression.analysis.active import genes_in_use
+from fantope.coexpression.analysis.modules import genes_in_use
 from fantope.coexpression.analysis.store import Store, kept
 from fantope.errors import InputError
 from fantope.events import Event, Listener

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from fantope.checks import check_whole
-from fantope.coexpression.analysis.active import genes_in_use
 from fantope.coexpression.analysis.annotation import associations, kme, preservation
 from fantope.coexpression.analysis.choice import LIMITS, Choice, Rule, check_possible, check_rule, choose, group_alphas
 from fantope.coexpression.analysis.correlation import Correlation, operator, rewrite
@@ -26,6 +25,7 @@ from fantope.coexpression.analysis.modules import (
     describe_components,
     describe_modules,
     find_modules,
+    genes_in_use,
     loadings_of,
 )
 from fantope.coexpression.analysis.paths import GroupPath, first_of_size, grid

@@ -14,6 +14,8 @@ from fantope.coexpression.analysis.correlation import Correlation, matrix, rewri
 from fantope.path import Path
 from fantope.solvers.result import Solution
 
+MARGIN = "size"  # last row and column of a cross table
+
 
 @dataclass(frozen=True, eq=False)
 class CrossTable:

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fantope.coexpression.analysis.result import Coexpression, CrossTable, Differential, GroupResult
+from fantope.coexpression.analysis.result import MARGIN, Coexpression, CrossTable, Differential, GroupResult
 from fantope.io.tables import cell
 
-MARGIN = "size"
 FILES = {
     "genes.tsv": "active genes of each group: module, leverage, kME, hub rank, whether proven in use, loadings",
     "modules.tsv": "modules of each group: size, mean correlation, variance of the eigengene, hubs, component",

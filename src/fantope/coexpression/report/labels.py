@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fantope.coexpression.analysis.result import Coexpression, CrossTable
+from fantope.coexpression.analysis.result import MARGIN, Coexpression, CrossTable
 from fantope.coexpression.report.table import Column, Table
 from fantope.coexpression.report.words import LEVEL, fixed, short, whole
 
 MOST_ENRICHED = 50  # pairs of module and label in one table
 SHOWN = 16  # labels in one table; the file has them all
-MARGIN = "size"
 
 
 def cross_tables(result: Coexpression) -> list[dict[str, Any]]:

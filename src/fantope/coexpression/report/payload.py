@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from fantope.coexpression.analysis.active import genes_in_use
+from fantope.coexpression.analysis.modules import genes_in_use
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.report.panels import network, panels
 from fantope.coexpression.view import bands, by_module, by_specificity, densities, loadings

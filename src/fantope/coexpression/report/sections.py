@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from fantope.coexpression.analysis.active import genes_in_use
-from fantope.coexpression.analysis.modules import fewest_genes
+from fantope.coexpression.analysis.modules import fewest_genes, genes_in_use
 from fantope.coexpression.analysis.result import Coexpression, Differential, GroupResult
 from fantope.coexpression.report.table import Column, Table
 from fantope.coexpression.report.words import (
