@@ -42,7 +42,6 @@ def _part(cross: CrossTable, title: str, name: str) -> dict[str, Any]:
         ],
         "quality": _quality(cross, name),
         "enriched": _enriched(cross, name),
-        "n_tests": len(cross.enrichment),
     }
 
 
