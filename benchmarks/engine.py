@@ -15,7 +15,7 @@ SIZES = ((50, 200), (100, 400), (200, 800), (400, 1600), (800, 3200))
 QUICK_SIZES = ((25, 100), (50, 200))
 TOLS = (1e-4, 1e-6)
 # Times of one eigh within which a verified answer has to arrive.
-TARGETS = {1e-4: {800: 5.0, 1600: 2.0, 3200: 1.0}, 1e-6: {800: 10.0, 1600: 5.0, 3200: 2.0}}
+TARGETS = {1e-4: {800: 1.0, 1600: 0.4, 3200: 0.2}, 1e-6: {800: 3.0, 1600: 1.0, 3200: 0.5}}
 SPLITTING_SIZE, QUICK_SPLITTING_SIZE = (200, 800), (50, 200)
 SPLITTING_TARGET = 20.0
 SEEDS = (0, 1, 2)
