@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fantope.checks import check_nonnegative
+from fantope.eigen import one_blas_thread
 from fantope.errors import check_choice, require
 from fantope.operators import Covariance, DenseCovariance
 from fantope.penalties import Concave, Entrywise, Penalty, Structured
@@ -151,20 +152,21 @@ def solve_parts(
     A gap of ``enough`` is enough, but no more than ``tol`` of the objective is given up to leave out rows. Raises
     Interrupted on Ctrl-C.
     """
-    start = _start(init, covariance, parts)
-    known = _known(init, covariance, parts)
-    run = Run()
-    try:
-        goal = max(tol, enough)
-        run = iterate(solver, parts.problem, tol=goal, max_iter=max_iter, start=start, known=known, callback=callback)
-        if run.X is None or run.dual is None:
-            run.update(parts.problem, _trivial(parts.problem), tol)
-        if run.status is Status.SOLVED:
-            _sparsify(run, parts.problem, tol)
-        return _solution(run, solver, covariance, parts)
-    except KeyboardInterrupt as stop:
-        best = stop.run if isinstance(stop, RunInterrupted) else run
-        raise Interrupted(lambda: _best_so_far(best, solver, covariance, parts)) from None
+    run, goal = Run(), max(tol, enough)
+    with one_blas_thread():  # also for what comes before and after the loop: beside a busy core threads wait
+        start, known = _start(init, covariance, parts), _known(init, covariance, parts)
+        try:
+            run = iterate(
+                solver, parts.problem, tol=goal, max_iter=max_iter, start=start, known=known, callback=callback
+            )
+            if run.X is None or run.dual is None:
+                run.update(parts.problem, _trivial(parts.problem), tol)
+            if run.status is Status.SOLVED:
+                _sparsify(run, parts.problem, tol)
+            return _solution(run, solver, covariance, parts)
+        except KeyboardInterrupt as stop:
+            best = stop.run if isinstance(stop, RunInterrupted) else run
+            raise Interrupted(lambda: _best_so_far(best, solver, covariance, parts)) from None
 
 
 def choose_solver(
