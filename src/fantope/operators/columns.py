@@ -35,7 +35,10 @@ class Columns(Protocol):
         """
 
     def products(self, rows: IntArray, cols: IntArray | None, mean: Array) -> Array:
-        """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n over i in ``rows``, j in ``cols`` (None: the same)."""
+        """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n over i in ``rows``, j in ``cols``.
+
+        With None for the same ones only what is not left of the diagonal counts: :func:`mirror_upper` does the rest.
+        """
 
     def pairs(self, rows: IntArray, cols: IntArray, mean: Array) -> Array:
         """Return Σ_k (x_ki − mean_i)(x_kj − mean_j)/n for each pair (i, j) of ``rows`` and ``cols``."""
@@ -121,8 +124,6 @@ class ArrayColumns:
                     total[strip, start:] += piece[:, strip].T @ piece[:, start:]
             else:
                 total += piece[:, :k].T @ piece[:, k:]
-        if cols is None:
-            mirror_upper(total)
         total /= self.shape[0]
         return total
 
@@ -143,6 +144,8 @@ class ArrayColumns:
             def summed(a: int, b: int) -> TileValues:
                 rows, cols = groups[a], groups[b]
                 values = self.products(rows, None if a == b else cols, mean)
+                if a == b:
+                    mirror_upper(values)
                 values /= norm[rows][:, None]
                 values /= norm[cols]
                 return values, rounding(n), True
