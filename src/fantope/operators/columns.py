@@ -117,8 +117,8 @@ class ArrayColumns:
         for piece in self._pieces(both):
             piece -= mean[both]
             if cols is None:
-                # Right of the diagonal, a tile at a time: NumPy's product of a matrix with its own transpose takes ten
-                # times as long for thousands of columns, nearly all of it to copy one half to the other.
+                # Right of the diagonal, a strip at a time: NumPy's product of a matrix with its own transpose also
+                # copies one half to the other, which for thousands of columns takes about as long as the product.
                 for start in range(0, k, STRIP):
                     strip = slice(start, start + STRIP)
                     total[strip, start:] += piece[:, strip].T @ piece[:, start:]
