@@ -17,6 +17,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from fantope.eigen.rough import roughly_leading
 from fantope.kernels.scan import component_labels as pattern_labels
 from fantope.operators.base import Covariance
 from fantope.penalties import Entrywise, Structured
@@ -28,7 +29,7 @@ from fantope.problem.bounds import (
     leading_eigenvalue_bounds,
 )
 from fantope.problem.decomposition import component_labels, wide_problem
-from fantope.problem.dominance import dominated_bounds
+from fantope.problem.dominance import RITZ_STEPS, dominated_bounds, spread
 from fantope.problem.dual import ExtendedDual, LiftedDual, PenalisedDual, ReducedDual, StructuredDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, share_of_centre
@@ -155,9 +156,13 @@ def certify(
     if few and problem.size > DENSE_UP_TO and problem.graph is not None:  # else they pull too hard to be dominated
         assert isinstance(dual, ExtendedDual)
         split = SplitSlack(problem.block, problem.diagonal(), problem.graph, dual)
-        found = dominated_bounds(split, X, problem.n_components, slack, objective)
-        if found is not None and _sum_of_largest(found, problem.n_components) <= accepted:
-            return Certificate(objective, _sum_of_largest(found, problem.n_components))
+        largest = min(2 * len(dual.active), int(LARGEST_SHARE * problem.size))
+        found = dominated_bounds(split, X, problem.n_components, slack, objective, accepted, largest)
+        if found is not None:
+            bound = _sum_of_largest(found, problem.n_components)
+            # Ritz values are below φ_d(S − U): where they are beyond what is accepted, a factorisation is in vain.
+            if bound <= accepted or _rough_sum(split, problem.n_components, X) > accepted:
+                return Certificate(objective, bound)
     M = dual.slack(problem.S)
 
     def refill(M: Array) -> None:
@@ -237,6 +242,11 @@ def claimed_bound(M: Array, level: float, lift: Array, slack: float) -> float | 
     V, root, _ = np.linalg.svd(lift, full_matrices=False)
     bounds = claimed_eigenvalue_bounds(M, level + root**2, np.ascontiguousarray(V.T), slack / d)
     return None if bounds is None else _sum_of_largest(bounds, d)
+
+
+def _rough_sum(M: SplitSlack, n_components: int, X: Factors) -> float:
+    """Return a lower bound of φ_d(M), to rounding."""
+    return float(roughly_leading(M, n_components, spread(X, np.arange(len(M))), RITZ_STEPS)[0].sum())
 
 
 def _sum_of_largest(values: Array, n_components: int) -> float:

@@ -110,6 +110,8 @@ def dominated_bounds(
         start = spread(X, members)
         theta = roughly_leading(K, count, start, RITZ_STEPS)[0]
         tau = float(theta[-1])
+        if best is not None and theta.sum() > accepted:  # and so is Σλ_i(S − U), of which K is a part
+            return best
         if np.isfinite(accepted):
             tau += ROOM * max(accepted - float(theta.sum()), 0.0) / count
         x, w = dominate(core, tau)

@@ -20,6 +20,10 @@ from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
 
 EQUAL = 1e-12  # eigenvalues that are nearer than this count as equal
+RENEWALS = 8  # of the leading eigenvectors alone, after which all of them are computed again
+LEAST_BUFFER = 8  # vectors beyond those in use: one of them may come into use
+SMALL_SHARE = 5  # all are computed where the leading ones are more than one in this many
+DAVIDSON_STEPS = 2  # after which all are computed
 
 
 class NearProjection:
@@ -38,6 +42,7 @@ class NearProjection:
 
     def __init__(self, trace: int) -> None:
         self.trace = trace
+        self._renewals = RENEWALS
 
     def exact(self, G: Array, single: bool) -> AnyArray:
         """Project G, which must be finite, by a decomposition; in single precision if that is enough.
@@ -53,17 +58,69 @@ class NearProjection:
             values, V = scipy.linalg.eigh(
                 G.T.astype(kind), lower=False, driver="evd", overwrite_a=True, check_finite=False
             )
-        values = values.astype(np.float64)
         if not np.isfinite(values).all():
             raise FloatingPointError("the matrix to project is not finite")
+        self._symm, self._gemm, self._syr2k, self._syrk = get_blas_funcs(("symm", "gemm", "syr2k", "syrk"), dtype=kind)
+        self._values, self._V, self._renewals = values.astype(np.float64), V, 0
+        return self._project()
+
+    def renewed(self, G: Array, single: bool, accuracy: float) -> AnyArray:
+        """Project G by leading eigenvectors alone where those of the last matrix lead to them, else by ``exact``.
+
+        One or two of Davidson's steps, with the last decomposition as the preconditioner. The other eigenvectors are
+        kept as they are, less what the new ones take of them: they set nothing but slopes. ``accuracy`` is the largest
+        residual that does no harm.
+        """
+        if self._renewals < RENEWALS and self._V.dtype == (np.float32 if single else np.float64):
+            rank = len(self.weights)
+            count = rank + max(LEAST_BUFFER, rank // 4)
+            if count * SMALL_SHARE <= len(G) and self._renew(G.T.astype(self._V.dtype), count, accuracy):
+                self._renewals += 1
+                return self._project()
+        return self.exact(G, single)
+
+    def _renew(self, G: AnyArray, count: int, accuracy: float) -> bool:
+        """Make the last ``count`` vectors those of G; False if they do not get there."""
+        rest, others = self._V[:, :-count], self._values[:-count]
+        Q = np.linalg.qr(self._V[:, -count:])[0]
+        GQ = self._symm(1.0, G, Q)
+        for step in range(DAVIDSON_STEPS + 1):
+            values, C = np.linalg.eigh(Q.T @ GQ)
+            values, C = values[-count:], C[:, -count:]
+            K, GK = Q @ C, GQ @ C
+            residual = GK - K * values
+            used = values > capped_simplex_shift(values[::-1].astype(np.float64), self.trace)
+            if used[0]:
+                return False
+            if np.linalg.norm(residual[:, used]) <= accuracy:
+                break
+            if step == DAVIDSON_STEPS:
+                return False
+            # No other eigenvalue is above the smallest of these, but what is known of them is of the last matrix.
+            least = values[used.argmax()] - values[0]
+            T = self._gemm(1.0, rest, residual, trans_a=True)
+            T /= np.maximum(values - others[:, None].astype(T.dtype), least)
+            P = self._gemm(1.0, rest, T)
+            for _ in range(2):
+                P = np.linalg.qr(P - Q @ (Q.T @ P))[0]
+            Q, GQ = np.hstack([Q, P]), np.hstack([GQ, self._symm(1.0, G, P)])
+        K = np.asfortranarray(K)
+        self._V[:, :-count] -= self._gemm(1.0, K, self._gemm(1.0, K, rest, trans_a=True))
+        self._V[:, -count:] = K
+        self._values[-count:] = values
+        np.minimum(others, values[0], out=others)
+        return True
+
+    def _project(self) -> AnyArray:
+        """Project the matrix with these eigenpairs, and take the derivative there."""
+        values, V = self._values, self._V
         shift = capped_simplex_shift(values[::-1], self.trace)
         weights = np.clip(values - shift, 0.0, 1.0)
         rank = int(np.count_nonzero(weights))
         first = len(values) - rank
         taken = values - weights
         self.support_value = float(taken[-self.trace :].sum())
-        self._V, self._range = V, np.asfortranarray(V[:, first:])
-        self._symm, self._gemm, self._syr2k, self._syrk = get_blas_funcs(("symm", "gemm", "syr2k", "syrk"), dtype=kind)
+        self._range = np.asfortranarray(V[:, first:])
         apart = values[:, None] - values[first:]
         fractional = (weights > 0.0) & (weights < 1.0)
         slopes = np.subtract(weights[:, None], weights[first:])
@@ -71,11 +128,11 @@ class NearProjection:
         equal = np.abs(apart) <= EQUAL
         slopes[equal] = (fractional[:, None] & fractional[first:])[equal]
         slopes[first:] *= 0.5  # both have a positive weight: the pair is met twice
-        self._slopes = np.asfortranarray(slopes, dtype=kind)
+        self._slopes = np.asfortranarray(slopes, dtype=V.dtype)
         self._fractional = np.flatnonzero(fractional)
-        half = self._range * np.sqrt(weights[first:]).astype(kind)
+        half = self._range * np.sqrt(weights[first:]).astype(V.dtype)
         self._X0: AnyArray = self._syrk(1.0, half)
-        self.vectors, self.weights = V.T[first:][::-1], weights[first:][::-1]
+        self.vectors, self.weights = V.T[first:][::-1].copy(), weights[first:][::-1]
         return self.first
 
     @property

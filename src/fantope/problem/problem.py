@@ -67,8 +67,10 @@ class Problem:
         return dual.slack(self.S)
 
     def rough_slack(self, dual: ExtendedDual) -> Array | SplitSlack:
-        """Return the same, in single precision among the other variables if few of them have a partner there."""
-        return self.slack(dual) if self.graph is None else SplitSlack(self.block, self.diagonal(), self.graph, dual)
+        """Return the same to look at, by parts and in single precision if few of the other variables have partners."""
+        if self.graph is None:
+            return self.slack(dual)
+        return SplitSlack(self.block, self.diagonal(), self.graph, dual, single=True)
 
     @cached_property
     def graph(self) -> SoftGraph | None:

@@ -27,6 +27,8 @@ class SplitSlack:
     graph : SoftGraph
         Of S; its pairs outside A are M there.
     dual : ExtendedDual
+    single : bool
+        Whether rows of A are kept in single precision, which is enough to look for eigenvectors.
 
     Attributes
     ----------
@@ -37,13 +39,19 @@ class SplitSlack:
     """
 
     def __init__(
-        self, block: Callable[[IntArray, IntArray], Array], diagonal: Array, graph: SoftGraph, dual: ExtendedDual
+        self,
+        block: Callable[[IntArray, IntArray], Array],
+        diagonal: Array,
+        graph: SoftGraph,
+        dual: ExtendedDual,
+        single: bool = False,
     ) -> None:
         self.block, self.graph, self.dual, self.active = block, graph, dual, dual.active
         self.diagonal = diagonal - dual.penalty.diagonal(np.arange(graph.size))
         self.near = np.setdiff1d(np.union1d(dual.stored, graph.near(self.active)), self.active, assume_unique=True)
-        self.M_AA = self._rows(self.active)
-        self.T = np.empty((len(self.active), len(self.near)))
+        kind = np.float32 if single else np.float64
+        self.M_AA: Array = self._rows(self.active).astype(kind, copy=False)
+        self.T: Array = np.empty((len(self.active), len(self.near)), dtype=kind)
         for start in range(0, len(self.near), STRIP):
             self.T[:, start : start + STRIP] = self._rows(self.near[start : start + STRIP])
 
@@ -62,10 +70,11 @@ class SplitSlack:
         return found
 
     def __matmul__(self, V: Array) -> Array:
-        others = V.copy()
+        others = V.astype(np.float64)
         others[self.active] = 0.0
         out = self.graph.product(others)
         out += (self.diagonal * others.T).T
+        V = V.astype(self.T.dtype, copy=False)
         out[self.active] = self.M_AA @ V[self.active] + self.T @ V[self.near]
         out[self.near] += self.T.T @ V[self.active]
         return out

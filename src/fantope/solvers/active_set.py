@@ -143,7 +143,7 @@ class ActiveSet:
         M = problem.rough_slack(ExtendedDual.empty(m, problem.box))
         start = np.random.default_rng(0).standard_normal((d + 3, m))
         if isinstance(M, SplitSlack):
-            _, rows = roughly_leading(M, d, start, SEARCH)
+            _, rows = roughly_leading(M, d, start, SEARCH, single=True)
         else:
             _, rows = Eigenspace(start).leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)
@@ -322,7 +322,7 @@ class ActiveSet:
         if state.leading is not None:  # of the last round: what a few steps from X's range would not find
             start = np.vstack([start[state.X.weights > USED], state.leading])
         M = problem.rough_slack(state.dual)
-        values, state.leading = roughly_leading(M, d + min(max(state.fractional, 3), CLUSTER), start, steps)
+        values, state.leading = roughly_leading(M, d + min(max(state.fractional, 3), CLUSTER), start, steps, True)
         total, scale = float(values[:d].sum()), abs(state.inner_bound)
         near_goal = total - state.objective <= LOOK_SHARE * state.tol_outside * scale
         return values, near_goal or total - state.inner_bound <= EXCESS * max(state.tol, state.final_tol) * scale

@@ -33,6 +33,7 @@ PROMISE = 5.0  # times the tolerance: an estimate from which both points are com
 SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
 ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about how it ends from here
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
+WARM_BALANCE = 20  # iterations before a ρ changes that an earlier run has found: the first residuals say nothing
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
 
@@ -50,6 +51,8 @@ class Schedule:
         Of ‖X − Y‖ since the decomposition: beyond it a new one is made at once.
     fall : float
         Of ‖X − Y‖ and of the change of Y since the decomposition: the derivative leads no further.
+    renewal : float
+        Of ‖X − Y‖: residual of leading eigenvectors that may take the place of a decomposition.
     single_above : float
         Estimated relative gap above which single precision is enough: it moves the estimate by a tenth there.
     single_from : int
@@ -69,6 +72,7 @@ class Schedule:
     bad: float = 0.5
     growth: float = 2.0
     fall: float = 0.05
+    renewal: float = 0.1
     single_above: float = 3e-5
     single_from: int = 150
     balance: float = 1.5
@@ -200,7 +204,10 @@ class NearAdmm:
         Z = np.where(at_edge, X + side * edge, U)
         serves = 2 if start is None or start.U is None else 6
         projection = NearProjection(problem.n_components)
-        return NearAdmmState(Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=FIRST_LOOK)
+        balance_at = 1 if start is None or start.step_size is None else WARM_BALANCE
+        return NearAdmmState(
+            Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=FIRST_LOOK, balance_at=balance_at
+        )
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
         """One decomposition and the iterations that it serves, then if that promises to be enough the last ones."""
@@ -252,7 +259,7 @@ class NearAdmm:
         # The dual scale lies between ‖U‖ and ‖S − U‖: with the first alone ρ is far too large for correlations
         # and a large alpha (U is then nearly S), with the second it is somewhat too small on the paper's model.
         state.dual_scale = np.sqrt(max(state.multiplier, 1e-300) * max(np.sqrt(slack), 1e-300))
-        X = state.projection.exact(state.G, single)
+        X = state.projection.renewed(state.G, single, schedule.renewal * state.primal)
         if predicted is not None:
             off = float(np.linalg.norm(np.tril(predicted - X)))
             moved = state.primal / np.sqrt(2.0)
