@@ -23,7 +23,7 @@ EQUAL = 1e-12  # eigenvalues that are nearer than this count as equal
 RENEWALS = 8  # of the leading eigenvectors alone, after which all of them are computed again
 LEAST_BUFFER = 8  # vectors beyond those in use: one of them may come into use
 SMALL_SHARE = 5  # all are computed where the leading ones are more than one in this many
-DAVIDSON_STEPS = 2  # after which all are computed
+DAVIDSON_STEPS = 5  # after which all are computed, and the fewer the more vectors there are
 
 
 class NearProjection:
@@ -84,7 +84,8 @@ class NearProjection:
         rest, others = self._V[:, :-count], self._values[:-count]
         Q = np.linalg.qr(self._V[:, -count:])[0]
         GQ = self._symm(1.0, G, Q)
-        for step in range(DAVIDSON_STEPS + 1):
+        most = min(len(G) // (SMALL_SHARE * count) + 1, DAVIDSON_STEPS)
+        for step in range(most + 1):
             values, C = np.linalg.eigh(Q.T @ GQ)
             values, C = values[-count:], C[:, -count:]
             K, GK = Q @ C, GQ @ C
@@ -94,7 +95,7 @@ class NearProjection:
                 return False
             if np.linalg.norm(residual[:, used]) <= accuracy:
                 break
-            if step == DAVIDSON_STEPS:
+            if step == most:
                 return False
             # No other eigenvalue is above the smallest of these, but what is known of them is of the last matrix.
             least = values[used.argmax()] - values[0]

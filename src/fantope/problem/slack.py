@@ -46,7 +46,7 @@ class SplitSlack:
         dual: ExtendedDual,
         single: bool = False,
     ) -> None:
-        self.block, self.graph, self.dual, self.active = block, graph, dual, dual.active
+        self.block, self.graph, self.dual, self.active, self.single = block, graph, dual, dual.active, single
         self.diagonal = diagonal - dual.penalty.diagonal(np.arange(graph.size))
         self.near = np.setdiff1d(np.union1d(dual.stored, graph.near(self.active)), self.active, assume_unique=True)
         kind = np.float32 if single else np.float64
@@ -57,7 +57,10 @@ class SplitSlack:
 
     def _rows(self, cols: IntArray) -> Array:
         S = self.block(self.active, cols)
-        return np.asarray(S - self.dual.over(S.copy(), self.active, cols))
+        # To look at, U is good enough as it is; a proof has it clipped to the box once more.
+        as_it_is = self.single and self.dual.columns is None
+        U = self.dual.U[:, cols] if as_it_is else self.dual.over(S.copy(), self.active, cols)
+        return np.asarray(np.subtract(S, U, out=S))
 
     def __len__(self) -> int:
         return self.graph.size
