@@ -66,11 +66,11 @@ class Problem:
         """Return S − U as something that can be multiplied with."""
         return dual.slack(self.S)
 
-    def rough_slack(self, dual: ExtendedDual) -> Array | SplitSlack:
-        """Return the same to look at, by parts and in single precision if few of the other variables have partners."""
+    def rough_slack(self, dual: ExtendedDual, single: bool) -> Array | SplitSlack:
+        """Return the same to look at, by parts if few of the other variables have partners, which may be ``single``."""
         if self.graph is None:
             return self.slack(dual)
-        return SplitSlack(self.block, self.diagonal(), self.graph, dual, single=True)
+        return SplitSlack(self.block, self.diagonal(), self.graph, dual, single)
 
     @cached_property
     def graph(self) -> SoftGraph | None:

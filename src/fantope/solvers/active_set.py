@@ -57,6 +57,7 @@ LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more
 LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
 EXCESS = 0.05  # of the inner tolerance: what outside variables may add to the inner bound without being looked for
 LOOK, SEARCH = 3, 8  # block products that look for such eigenvectors: in each round, and after a certificate has failed
+SINGLE_ABOVE = 1e-5  # tolerance above which single precision is enough for that
 CLUSTER = 15  # at most; eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 FAR = 0.05  # of the bound: with a larger excess variables are missing, below it bending the dual point may be enough
 HEAVY_BENT = 0.05  # the same after bending, which leaves few (kidney normals, alpha 0.88: 739 active, not 1,342)
@@ -140,7 +141,7 @@ class ActiveSet:
     @staticmethod
     def _leading_variables(problem: Problem) -> IntArray:
         d, m = problem.n_components, problem.size
-        M = problem.rough_slack(ExtendedDual.empty(m, problem.box))
+        M = problem.rough_slack(ExtendedDual.empty(m, problem.box), single=True)
         start = np.random.default_rng(0).standard_normal((d + 3, m))
         if isinstance(M, SplitSlack):
             _, rows = roughly_leading(M, d, start, SEARCH, single=True)
@@ -321,8 +322,10 @@ class ActiveSet:
         start[:, state.X.rows] = state.X.vectors
         if state.leading is not None:  # of the last round: what a few steps from X's range would not find
             start = np.vstack([start[state.X.weights > USED], state.leading])
-        M = problem.rough_slack(state.dual)
-        values, state.leading = roughly_leading(M, d + min(max(state.fractional, 3), CLUSTER), start, steps, True)
+        single = state.tol_outside > SINGLE_ABOVE
+        M = problem.rough_slack(state.dual, single)
+        count = d + min(max(state.fractional, 3), CLUSTER)
+        values, state.leading = roughly_leading(M, count, start, steps, single)
         total, scale = float(values[:d].sum()), abs(state.inner_bound)
         near_goal = total - state.objective <= LOOK_SHARE * state.tol_outside * scale
         return values, near_goal or total - state.inner_bound <= EXCESS * max(state.tol, state.final_tol) * scale

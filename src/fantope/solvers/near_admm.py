@@ -33,6 +33,7 @@ PROMISE = 5.0  # times the tolerance: an estimate from which both points are com
 SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
 ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about how it ends from here
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
+WARM_SERVES = 6  # iterations of the first decomposition, where a start has both points
 WARM_BALANCE = 20  # iterations before a ρ changes that an earlier run has found: the first residuals say nothing
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
@@ -193,8 +194,13 @@ class NearAdmm:
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> NearAdmmState:
         """Start from ``start``, or from the thresholded PCA of :func:`spectral_start`."""
-        scale, X, U, _ = spectral_start(problem, start)
         step_size = self.step_size or (start and start.step_size)
+        if start is not None and start.U is not None and step_size:
+            X, given = start.spread(problem)
+            assert given is not None
+            U, scale = problem.box.clip(given.copy()), 0.0
+        else:
+            scale, X, U, _ = spectral_start(problem, start)
         # Where S is zero its scale says nothing, and U/ρ must stay finite.
         rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * problem.alpha)
         U /= rho
@@ -202,7 +208,7 @@ class NearAdmm:
         side, edge = np.sign(X), np.where(np.isfinite(problem.limits), problem.limits, 0.0) / rho
         at_edge = (side != 0.0) & np.isfinite(problem.limits) & (U * side >= NEAR_EDGE * edge)
         Z = np.where(at_edge, X + side * edge, U)
-        serves = 2 if start is None or start.U is None else 6
+        serves = 2 if start is None or start.U is None else WARM_SERVES
         projection = NearProjection(problem.n_components)
         balance_at = 1 if start is None or start.step_size is None else WARM_BALANCE
         return NearAdmmState(
