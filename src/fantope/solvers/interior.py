@@ -29,7 +29,8 @@ SIGNS = np.array([1.0, -1.0])  # of X in X and I − X, and in P and N
 CENTRE = 4  # power of the share that the predictor leaves (3, the usual one, needs more steps)
 CORRECTIONS, LONGER = 3, 0.02  # each must make the steps longer: with none there are 1.7 times as many steps
 ACCURATE = 0.01  # of the products, for p residuals of M − V − θI + Z₁ − Z₂; what is left is part of the next step
-SHORT = 0.1  # a step that calls for one to the centre first; where that is short as well, rounding decides
+SHORT = 0.1  # a step that calls for one to the centre first
+PATIENCE = 5  # steps that do not halve the products: rounding decides
 AT_ZERO = 0.9  # of the box: where U is farther inside, X is zero
 
 
@@ -49,6 +50,8 @@ class InteriorState:
     limited: AnyArray  # which of them have a weight
     scale: float
     precision: int = 0
+    least: float = np.inf  # products so far, and for how many steps they may stay there
+    patience: int = PATIENCE
     exhausted: bool = False
     step_size: None = None
 
@@ -232,7 +235,8 @@ class Interior:
             found = again
         if min(found.primal, found.dual) < SHORT:
             found = now.direction(total / count)
-            state.exhausted = max(found.primal, found.dual) < SHORT
+        state.patience = PATIENCE if total < 0.5 * state.least else state.patience - 1
+        state.least, state.exhausted = min(total, state.least), state.patience == 0
         near = 0.8 + 0.15 * min(found.primal, found.dual)
         primal, dual = near * found.primal, near * found.dual
         state.X = state.X + primal * found.X
