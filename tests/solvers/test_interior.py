@@ -44,7 +44,8 @@ def test_signs_take_a_dozen_steps_to_any_accuracy(alpha):
 
 
 def test_the_default_turns_to_it():
-    sol = fantope.solve(_signs(3, 21), 8, 0.998)
+    # ADMM alone stalls at a gap of 3e-4, after 9,600 iterations.
+    sol = fantope.solve(_signs(0, 26), 5, 0.998)
     assert sol.status is Status.SOLVED
     assert sol.gap <= 1e-4
     assert sol.n_iter < 1000

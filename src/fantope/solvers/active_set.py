@@ -44,8 +44,9 @@ FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, an
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 2500  # variables; few, but full decompositions (at 1,519 they took 7.5 s in place of 13)
 SECOND_UP_TO, SECOND_AFTER = 100, 9000  # variables up to which, iterations after which another method is tried
-INTERIOR_UP_TO, INTERIOR_AFTER = 60, 0.5  # the same for an interior-point method, after this many times p² iterations
-TINY_AFTER = 200  # iterations after which that is tried for an optimum about zero
+INTERIOR_UP_TO = 60  # variables, for an interior-point method, whose cost grows with the fourth power and more …
+INTERIOR_AFTER = 300, 0.5  # … iterations after which it is tried, and for each of the p² entries: half its time
+TINY_AFTER = 200  # the same for an optimum about zero
 CIRCULANT_AFTER = 500  # iterations after which a circulant S becomes a linear programme
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 WIDEST, LARGEST_ROWS = 3000, 60_000_000  # of a wide problem: active variables, and entries of their rows
@@ -235,7 +236,7 @@ class ActiveSet:
             return [(near, CIRCULANT_AFTER), (CirculantProgramme(), 1), (near, SECOND_AFTER), (CentredAdmm(), whole)]
         if inner.size > INTERIOR_UP_TO:
             return [(near, SECOND_AFTER), (CentredAdmm(), whole)]
-        some = int(INTERIOR_AFTER * inner.size**2)
+        some = max(INTERIOR_AFTER[0], int(INTERIOR_AFTER[1] * inner.size**2))
         return [(near, some), (interior, interior.max_iter), (near, SECOND_AFTER), (CentredAdmm(), whole)]
 
     @staticmethod

@@ -7,8 +7,9 @@ with
     X Z₁ = 0,   (I − X) Z₂ = 0,   P (h − V) = 0,   N (V − l) = 0.
 
 Newton's method on these equations with μ in place of 0, in Nesterov and Todd's scaling, with Mehrotra's predictor and
-corrector, takes 10 to 30 steps whatever the data are. V is inside the box all the time. Because S − B is what is left
-of S, digits of an optimum that is tiny beside S are not lost.
+corrector, takes 6 to 15 steps to a gap of 1e-4 and up to 16 to 1e-8, whatever the data are: signs with alpha within
+1e-8 of every |S_ij|, 11ᵀ and noise of 1e-13. V is inside the box all the time. Because S − B is what is left of S,
+digits of an optimum that is tiny beside S are not lost.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ CORRECTIONS, LONGER = 3, 0.02  # each must make the steps longer: with none ther
 ACCURATE = 0.01  # of the products, for p residuals of M − V − θI + Z₁ − Z₂; what is left is part of the next step
 SHORT = 0.1  # a step that calls for one to the centre first
 PATIENCE = 5  # steps that do not halve the products: rounding decides
+THIN = 1e-100  # of the scale: an interval of V that is none
 AT_ZERO = 0.9  # of the box: where U is farther inside, X is zero
 
 
@@ -182,7 +184,7 @@ class Interior:
         M = M / scale
         labels = connected_components(M != 0.0, directed=False)[1]
         rows, cols = np.nonzero(np.tril((labels[:, None] == labels) & np.isfinite(limits)))
-        limited = (rows != cols) & (limits[rows, cols] > 0.0)
+        limited = (rows != cols) & (limits[rows, cols] > THIN * scale)
         box, centre = limits[rows, cols][limited], B[rows, cols][limited]
         edges = np.stack([box - centre, box + centre]) / scale
         inside = np.minimum(0.5 * edges.sum(axis=0), 1.0)
