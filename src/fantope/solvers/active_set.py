@@ -44,7 +44,9 @@ FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, an
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 2500  # variables; few, but full decompositions (at 1,519 they took 7.5 s in place of 13)
 SECOND_UP_TO, SECOND_AFTER = 100, 9000  # variables up to which, iterations after which another method is tried
-INTERIOR_UP_TO, INTERIOR_AFTER = 25, 3000  # the same for a barrier method, whose cost grows with the sixth power
+INTERIOR_UP_TO = 60  # variables, for an interior-point method, whose cost grows with the fourth power and more …
+INTERIOR_AFTER = 300, 0.5  # … iterations after which it is tried, and for each of the p² entries: half its time
+TINY_AFTER = 200  # the same for an optimum about zero
 CIRCULANT_AFTER = 500  # iterations after which a circulant S becomes a linear programme
 CHECK_EVERY = 25  # iterations of the method for larger sets, where a certificate costs as much as ten of them
 WIDEST, LARGEST_ROWS = 3000, 60_000_000  # of a wide problem: active variables, and entries of their rows
@@ -211,7 +213,7 @@ class ActiveSet:
                 raise
             again.adopt(inner, run)
             run = again
-            lost = run.status is Status.NON_FINITE and not isinstance(method, Interior | CirculantProgramme)
+            lost = run.status is Status.NON_FINITE and not isinstance(method, CirculantProgramme)
             if run.status is Status.SOLVED or run.n_iter >= budget or lost:
                 break
             close = run.gap <= 10.0 * state.tol  # else it goes round in circles somewhere else
@@ -225,16 +227,18 @@ class ActiveSet:
             return [(Admm(self.step_size, check_every=CHECK_EVERY), whole)]
         if self.step_size is not None:
             return [(near, whole)]
+        interior = Interior()
         if is_tiny(inner):
-            return [(CentredAdmm(), whole)]
+            first: list[tuple[Solver, int]] = [(CentredAdmm(), TINY_AFTER), (interior, interior.max_iter)]
+            return [*first, (CentredAdmm(), whole)] if inner.size <= INTERIOR_UP_TO else [(CentredAdmm(), whole)]
         if inner.size > SECOND_UP_TO:
             return [(near, whole)]
         if is_circulant(inner):
             return [(near, CIRCULANT_AFTER), (CirculantProgramme(), 1), (near, SECOND_AFTER), (CentredAdmm(), whole)]
-        if inner.size > INTERIOR_UP_TO or inner.forbids:
+        if inner.size > INTERIOR_UP_TO:
             return [(near, SECOND_AFTER), (CentredAdmm(), whole)]
-        interior = Interior()
-        return [(near, INTERIOR_AFTER), (interior, interior.max_iter), (near, SECOND_AFTER), (CentredAdmm(), whole)]
+        some = max(INTERIOR_AFTER[0], int(INTERIOR_AFTER[1] * inner.size**2))
+        return [(near, some), (interior, interior.max_iter), (near, SECOND_AFTER), (CentredAdmm(), whole)]
 
     @staticmethod
     def _plain_pca(problem: Problem, state: ActiveSetState) -> None:
