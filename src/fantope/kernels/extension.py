@@ -10,8 +10,7 @@ import numpy as np
 from fantope.typing import AnyArray, Array
 
 NEWTON_STEPS = 50  # and as many of a line search; a handful is usual: Newton ends where its piece of the function does
-SURE_AFTER = 4  # steps, after which rows that cannot be feasible are left as they are, …
-SURE = 0.5  # … if no other u has less than this part of their coupling
+SURE_AFTER = 4  # steps, after which rows that cannot be feasible are looked for
 AT_ONCE = 2**18  # entries of S in work at a time
 
 
@@ -24,6 +23,7 @@ def extend_dual(
     coupling: Array,
     steps: int = NEWTON_STEPS,
     enough: float = 0.0,
+    visible: float = np.inf,
 ) -> None:
     """For each row s of ``S_rows`` find u in the box ±limits near clip(s) with Vᵀu ≈ Vᵀs; write s − u.
 
@@ -31,7 +31,8 @@ def extend_dual(
     u minimises ½‖u − clip(s)‖² + ‖Vᵀ(s − u)‖²/(2·ridge) over the box. Its dual has one unknown per column of V:
     u = clip(clip(s) + Vy) with Vᵀ(u − s) + ridge·y = 0, which a semismooth Newton iteration with a line search solves.
     ``slack`` receives s − u and ``coupling`` the norm of Vᵀ(s − u), zero where the row is feasible. Rows that are not
-    may take all ``steps``; stopped early, u is in the box as well. A coupling of ``enough`` is as good as none.
+    may take all ``steps``; stopped early, u is in the box as well. A coupling of ``enough`` is as good as none,
+    and a row that provably has one of ``visible``, whatever u is, is left as it is.
     """
     first, second = np.tril_indices(V.shape[1])
     products = V[:, first] * V[:, second]
@@ -39,7 +40,7 @@ def extend_dual(
     for start in range(0, len(S_rows), count):
         rows = slice(start, start + count)
         row = _Rows(S_rows[rows], V, limits if isinstance(limits, float) else limits[rows], ridge)
-        u = row.dual(_solve(row, products, steps, enough))
+        u = row.dual(_solve(row, products, steps, enough, visible))
         np.subtract(row.s, u, out=slack[rows])
         coupling[rows] = np.linalg.norm(slack[rows] @ V, axis=1)
 
@@ -87,7 +88,7 @@ class _Rows:
         return np.asarray(np.nan_to_num(apart, nan=-np.inf) / np.maximum(np.linalg.norm(y, axis=1), 1e-300))
 
 
-def _solve(row: _Rows, products: Array, steps: int, enough: float) -> Array:
+def _solve(row: _Rows, products: Array, steps: int, enough: float, visible: float) -> Array:
     """Return y with F(y) = 0: the gradient of a convex function, so a line search makes it safe."""
     k = row.V.shape[1]
     first, second = np.tril_indices(k)
@@ -99,7 +100,7 @@ def _solve(row: _Rows, products: Array, steps: int, enough: float) -> Array:
     for step in range(steps):
         going = (np.abs(F) > small[left]).any(axis=1)
         if step >= SURE_AFTER:
-            going &= row.least_coupling(y[left]) < SURE * np.linalg.norm(F, axis=1)
+            going &= row.least_coupling(y[left]) < visible
         if not going.any():
             break
         if not going.all():

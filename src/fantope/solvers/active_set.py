@@ -266,13 +266,13 @@ class ActiveSet:
         V[np.searchsorted(active, X.rows)] = X.vectors[used].T
         if state.guards is not None:
             V = np.hstack([V, GUARD * _beside(V, state.guards[:, active].T)])
-        enough = HARMLESS * state.visible(problem.n_components)
+        visible = state.visible(problem.n_components)
         for start in range(0, len(outside), EXTENDED):
             strip = slice(start, start + EXTENDED)
             S_rows = problem.block(outside[strip], active)
             slack = np.empty_like(S_rows)
             limits = problem.box.limits(outside[strip], active)
-            extend_dual(S_rows, V, limits, RIDGE, slack, coupling[strip], EXTENSION_STEPS, enough)
+            extend_dual(S_rows, V, limits, RIDGE, slack, coupling[strip], EXTENSION_STEPS, HARMLESS * visible, visible)
             U[:, place[strip]] = (S_rows - slack).T
         problem.box.clip(U, active, columns)  # s − (s − u) may round to just outside
         return ExtendedDual(problem.box, active, U, None if every else columns), coupling, outside
