@@ -12,7 +12,7 @@ from fantope.solvers.active_set import ActiveSet, ActiveSetState
 def test_an_extended_dual_point_keeps_away_from_guards():
     sim = fantope.simulate(100, 200, random_state=0)
     S, alpha = sim.Z.T @ sim.Z / 100, 0.2
-    whole = fantope.solve(S, 2, alpha)
+    whole = fantope.solve(S, 2, alpha, tol=1e-5)
     outside = np.setdiff1d(np.arange(200), whole.support)[60:]
     active = np.setdiff1d(np.arange(200), outside)
     guards = np.zeros((3, 200))
