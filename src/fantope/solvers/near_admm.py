@@ -36,6 +36,7 @@ ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
 EARLY_ABOVE = 1e-2  # estimated relative gap: before it is reached X need not be as accurate
 FEW = 6  # times d: up to that rank X may be about to become a projection of rank d, which estimates do not foresee
+LOOSEST = 1e-3  # relative gap that such a projection is held to if the tolerance is larger: it takes little more
 LOOK_STEPS = 3  # block products for the d leading eigenvalues of S − U, roughly
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
@@ -267,7 +268,7 @@ class NearAdmm:
         assert X is not None
         value = problem.objective(X)
         bound = float(roughly_leading(problem.S - U, d, leading, LOOK_STEPS)[0].sum())
-        if bound - value <= state.nearly * state.tol * abs(bound):
+        if bound - value <= state.nearly * min(state.tol, LOOSEST) * abs(bound):
             if 2 * len(X.rows) <= problem.size:  # then a repair, which keeps components of Y apart, costs little
                 X = problem.repair(Y)
             state.offer = Candidate(X, DenseDual(U, problem.box), problem.size)
