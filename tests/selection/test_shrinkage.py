@@ -6,7 +6,7 @@ from scipy.special import digamma
 
 import fantope
 from fantope.penalties import MCP
-from fantope.selection import shrink_loadings
+from fantope.selection import shrink_loadings, shrinkage
 from fantope.selection.shrinkage import _alike
 
 
@@ -123,3 +123,21 @@ def test_noise_that_is_alike_is_estimated_from_all_variables():
     for few in ([0.0, 0.0], [0.0, 3.0]):  # nothing to compare with
         np.testing.assert_array_equal(_alike(np.array(few), 5), few)
     np.testing.assert_allclose(_alike(np.array([2.0, 2.0, 0.0]), 4), [2.0 * np.exp(np.log(2) - digamma(2))] * 2 + [0.0])
+
+
+def test_rounds_that_go_to_and_fro_end_where_they_would_have_ended(monkeypatch):
+    X = np.random.default_rng(11).standard_normal((60, 100))
+    S = np.cov(X, rowvar=False, bias=True)
+    start = np.linalg.eigh(S)[1][:, -2:].T
+    start = np.linalg.qr(np.where(np.abs(start) > 0.12, start, 0.0).T)[0].T
+    rounds, found = [], []
+    regress = shrinkage._regress
+    for ends in (shrinkage.TO_AND_FRO, 0.0):
+        monkeypatch.setattr(shrinkage, "TO_AND_FRO", ends)
+        count = []
+        monkeypatch.setattr(shrinkage, "_regress", lambda *given, count=count: count.append(1) or regress(*given))
+        found.append(shrink_loadings(S, start, 60, add=True))
+        rounds.append(len(count))
+    assert rounds[0] < 40 and rounds[1] == shrinkage.ROUNDS
+    np.testing.assert_allclose(*found, atol=1e-4)
+    assert not np.array_equal(found[0], start)

@@ -147,6 +147,9 @@ def objective_terms(S: Array, vectors: Array, weights: Array, limits: float | Ar
             sums[:2] += np.vdot(S[rows], X), limits * np.abs(X).sum()
             continue
         finite = np.isfinite(limits[rows])
+        if finite.all():
+            sums[:2] += np.vdot(S[rows], X), np.vdot(limits[rows], np.abs(X, out=X))
+            continue
         inside = np.where(finite, X, 0.0)
         norm = (np.where(finite, limits[rows], 0.0) * np.abs(inside)).sum()
         sums += np.vdot(S[rows], inside), norm, np.square(X[~finite]).sum()

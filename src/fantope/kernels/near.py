@@ -58,11 +58,12 @@ def target(Z: Array, S: Array, G: Array, limits: float | Array, inverse_rho: flo
 def misfit(X: AnyArray, U: Array, limits: float | Array) -> float:
     """Return Σ limits_ij|X_ij| − ⟨X, U clipped to the box⟩ from lower triangles, over the entries with finite limits.
 
-    With the U that attains X this is how far X is from the clipped U's bound, to first order; it is never negative.
+    X is zero above its diagonal. With the U that attains X this is how far X is from the clipped U's bound, to first
+    order; it is never negative.
     """
-    finite = np.isfinite(limits)
-    edge = np.where(finite, limits, 0.0)
-    off = np.tril(edge * np.abs(X, dtype=np.float64) - np.clip(U, -edge, edge) * X)
+    edge = limits if isinstance(limits, float) else np.where(np.isfinite(limits), limits, 0.0)
+    off = edge * np.abs(X, dtype=np.float64)
+    off -= np.clip(U, np.negative(edge), edge) * X
     return float(2.0 * off.sum() - off.trace())
 
 

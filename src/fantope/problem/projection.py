@@ -35,6 +35,11 @@ class Factors:
         """Return the same X with variable i renamed to ``rows[i]``."""
         return Factors(rows[self.rows], self.vectors, self.weights)
 
+    def over(self, rows: IntArray) -> Array:
+        """Return X[rows][:, rows] for some of the variables in use, as an array."""
+        V = self.vectors[:, np.searchsorted(self.rows, rows)]
+        return assemble(V.T, self.weights)
+
     def matrix(
         self, size: int, forbidden: Callable[[Array], AnyArray | bool] = lambda X: False
     ) -> scipy.sparse.csr_array:

@@ -23,6 +23,7 @@ HELPS, KEPT = 0.15, 0.2
 ALIKE = 0.3  # of the typical loading: what loadings of a component differ by. 0.2 to 0.5 are as good
 ROUNDS, FIRST, STEPS = 50, 30, 4  # of regressions; of EM in the first and in each further one. Ten rounds are usual
 SETTLED = 1e-3  # change of a loading, of components of norm 1, at which rounds end
+TO_AND_FRO = 1e-4  # change since two rounds ago at which they end as well
 # Times what PCA of k variables gains by fitting their noise, σ²k/n for each component: a larger loss of variance says
 # that loadings are not of the kind that is estimated here (one variable that outweighs all others, say, or hundreds
 # that differ by more than noise). On seven models, 6 to 30 draws each, it was 0.8 and less but once (1.5).
@@ -112,24 +113,24 @@ def _settle(S: Any, V: Array, n: int, add: bool) -> Array | None:
     W = np.zeros(V.shape[::-1])
     W[used] = sparse_basis(V[:, used].T)
     allowed = np.full_like(used, add) | used
-    mixtures: list[_Mixture | None] = []
-    means = None
-    for _ in range(ROUNDS):
+    mixtures: _Mixtures | None = None
+    means, before = None, W
+    for count in range(1, ROUNDS + 1):
         found = _regress(S, W, n, means)
         if found is None:
             return None
-        pairs = list(zip(found[0].T, found[1].T, strict=True))
+        x, s = (np.ascontiguousarray(each.T) for each in found)  # (d, p)
         steps = STEPS if mixtures else FIRST
-        mixtures = mixtures or [_guess(x, s) for x, s in pairs]
-        parts = [m.fit(x, s, steps) for m, (x, s) in zip(mixtures, pairs, strict=True) if m is not None]
-        if len(parts) < len(pairs):
+        mixtures = mixtures or _guess(x, s)
+        if mixtures is None:
             return None
-        odds, means = (np.column_stack(each) for each in zip(*parts, strict=True))
-        before, W = W, np.where((odds > HELPS) & allowed[:, None], means, 0.0)
+        odds, means = (each.T for each in mixtures.fit(x, s, steps))
+        earlier, before, W = before, W, np.where((odds > HELPS) & allowed[:, None], means, 0.0)
         if ((W != 0.0).sum(axis=0) < 2).any():
             return None
         W /= np.linalg.norm(W, axis=0)
-        if np.abs(W - before).max() < SETTLED:
+        # Some go to and fro between two answers, on noise above all: the rounds would end with the even one.
+        if np.abs(W - before).max() < SETTLED or (count % 2 == 0 and np.abs(W - earlier).max() < TO_AND_FRO):
             break
     kept = np.where(odds > KEPT, W, 0.0)
     return None if ((kept != 0.0).sum(axis=0) < 2).any() else kept
@@ -148,21 +149,28 @@ def _regress(S: Any, W: Array, n: int, known: Array | None) -> tuple[Array, Arra
     cross = W[:, :, None] * products[:, None, :]
     grams = W.T @ products - cross - cross.transpose(0, 2, 1) + own[:, :, None] * W[:, None, :]
     c = products - own
-    # Without its own part (I − wwᵀ) of the signal is left in the scores, so that c = grams (I − wwᵀ)⁻¹ loadings.
-    left = np.eye(d) - W[:, :, None] * W[:, None, :]
-    if n - d - 1 < 1 or not (_positive(grams) and _positive(left)):
+    # Without its own part (I − wwᵀ) of the signal is left in the scores, so that c = grams (I − wwᵀ)⁻¹ loadings, and
+    # that inverse is I + wwᵀ/(1 − ‖w‖²).
+    left = 1.0 - (W**2).sum(axis=1)
+    if n - d - 1 < 1 or not (left > NO_VARIANCE * d).all():
         return None
-    explained = np.einsum("jk,jkl,jl->j", c, np.linalg.inv(grams), c)
+    spreads = np.einsum("jkk->jk", grams)
+    try:  # whether the smallest eigenvalue of each is above that share of their sum
+        np.linalg.cholesky(grams - NO_VARIANCE * spreads.sum(axis=1)[:, None, None] * np.eye(d))
+    except np.linalg.LinAlgError:
+        return None
+    explained = (c * np.linalg.solve(grams, c[:, :, None])[:, :, 0]).sum(axis=1)
     rest = np.maximum(variances - explained, NO_VARIANCE * variances)
-    A = grams @ np.linalg.inv(left)
+    pulled = np.einsum("jkl,jl->jk", grams, W) / left[:, None]
     if known is None:
-        inverse = np.linalg.inv(A)
+        inverse = np.linalg.inv(grams + pulled[:, :, None] * W[:, None, :])
         L = np.einsum("jkl,jl->jk", inverse, c)
-        factors = np.einsum("jkl,jlm,jkm->jk", inverse, grams, inverse)
+        factors = ((inverse @ grams) * inverse).sum(axis=2)
     else:
-        diagonal = np.einsum("jkk->jk", A)
-        L = known + (c - np.einsum("jkl,jl->jk", A, known)) / diagonal
-        factors = np.einsum("jkk->jk", grams) / diagonal**2
+        diagonal = spreads + pulled * W
+        others = np.einsum("jkl,jl->jk", grams, known) + pulled * (W * known).sum(axis=1)[:, None]
+        L = known + (c - others) / diagonal
+        factors = spreads / diagonal**2
     return L, np.sqrt(_alike(rest, n - d - 1)[:, None] * factors / (n - d - 1))
 
 
@@ -184,63 +192,70 @@ def _alike(variances: Array, freedom: int) -> Array:
     return result
 
 
-def _positive(grams: Array) -> bool:
-    values = np.linalg.eigvalsh(grams)
-    return bool((values[..., 0] > NO_VARIANCE * np.maximum(values.sum(axis=-1), 0.0)).all())
-
-
 @dataclass
-class _Mixture:
-    """Loadings θ: zero, N(m, τ²) with the share ``plus`` or N(−m, τ²) with the share ``minus``; x = θ + N(0, s²)."""
+class _Mixtures:
+    """Loadings θ: zero, N(m, τ²) with the share ``plus`` or N(−m, τ²) with the share ``minus``; x = θ + N(0, s²).
 
-    m: float
-    spread: float  # τ²
-    plus: float
-    minus: float
+    One mixture for each component: (d, 1) arrays.
+    """
+
+    m: Array
+    spread: Array  # τ²
+    plus: Array
+    minus: Array
 
     def fit(self, x: Array, s: Array, steps: int) -> tuple[Array, Array]:
-        """Take steps of EM; return P(θ ≠ 0 | x) and E(θ | x)."""
-        noisy = s > 0.0  # a variable that does not vary has no loading
-        values, noise = x[noisy], s[noisy] ** 2
+        """Take steps of EM; return P(θ ≠ 0 | x) and E(θ | x), (d, p) like x and s."""
+        noisy = (s > 0.0).all(axis=0)  # a variable that does not vary has no loading
+        values, noise = x[:, noisy], s[:, noisy] ** 2
+        squares, count = 0.5 * values**2 / noise, values.shape[1]
         # Where noise ends: with less, weak components may turn into dense ones of noise. With 1.2 times as much m is
         # too large for weak ones, and variables are lost.
-        floor = np.sqrt(2.0 * np.log(len(x))) * float(np.median(s[noisy]))
+        floor = np.sqrt(2.0 * np.log(x.shape[1]) * np.median(noise, axis=1, keepdims=True))
         for _ in range(steps):
-            here, there, same, opposite = self._posterior(values, noise)
-            amount = float((same + opposite).sum()) + 1e-300
+            here, there, same, opposite = self._posterior(values, noise, squares)
+            of_same, of_both = _sum(same), _sum(same + opposite) + 1e-300
             # A share of 0 or 1 would never change again. Signs have a prior: one of each.
-            share = min(max(amount, 1.0), len(values) - 1.0) / len(values)
-            self.plus = share * float(same.sum() + 1.0) / (amount + 2.0)
+            share = np.minimum(np.maximum(of_both, 1.0), count - 1.0) / count
+            self.plus = share * (of_same + 1.0) / (of_both + 2.0)
             self.minus = share - self.plus
-            self.m = float((same * here - opposite * there).sum()) / amount
+            self.m = _sum(same * here - opposite * there) / of_both
             kept = self.spread / (self.spread + noise)
             deviation = same * (here - self.m) ** 2 + opposite * (there + self.m) ** 2
-            self.spread = float((deviation + (same + opposite) * kept * noise).sum()) / amount
-            self.m = max(self.m, floor)
-            self.spread = min(self.spread, (ALIKE * self.m) ** 2)
-        here, there, same, opposite = self._posterior(values, noise)
-        odds, means = np.zeros(len(x)), np.zeros(len(x))
-        odds[noisy], means[noisy] = same + opposite, same * here + opposite * there
+            self.spread = _sum(deviation + (same + opposite) * kept * noise) / of_both
+            self.m = np.maximum(self.m, floor)
+            self.spread = np.minimum(self.spread, (ALIKE * self.m) ** 2)
+        here, there, same, opposite = self._posterior(values, noise, squares)
+        odds, means = np.zeros_like(x), np.zeros_like(x)
+        odds[:, noisy], means[:, noisy] = same + opposite, same * here + opposite * there
         return odds, means
 
-    def _posterior(self, x: Array, noise: Array) -> tuple[Array, Array, Array, Array]:
+    def _posterior(self, x: Array, noise: Array, squares: Array) -> tuple[Array, Array, Array, Array]:
         """Return the means of θ if it is about m and if it is about −m, and the probabilities of both."""
         total = noise + self.spread
-        common = 0.5 * (np.log(noise / total) + x**2 / noise) - np.log1p(-self.plus - self.minus)
-        logs = np.zeros((3, len(x)))
-        logs[1] = np.log(self.plus) + common - 0.5 * (x - self.m) ** 2 / total
-        logs[2] = np.log(self.minus) + common - 0.5 * (x + self.m) ** 2 / total
-        odds = np.exp(logs - logs.max(axis=0))
-        _, same, opposite = odds / odds.sum(axis=0)
+        above, below = x - self.m, x + self.m
+        common = 0.5 * np.log(noise / total) + squares - np.log1p(-self.plus - self.minus)
+        same = common + np.log(self.plus) - 0.5 * above**2 / total
+        opposite = common + np.log(self.minus) - 0.5 * below**2 / total
+        largest = np.maximum(np.maximum(same, opposite), 0.0)
+        same, opposite = np.exp(same - largest), np.exp(opposite - largest)
+        every = np.exp(-largest) + same + opposite
         kept = self.spread / total
-        return self.m + kept * (x - self.m), -self.m + kept * (x + self.m), same, opposite
+        return self.m + kept * above, kept * below - self.m, same / every, opposite / every
 
 
-def _guess(x: Array, s: Array) -> _Mixture | None:
-    """Return a mixture whose part that is not noise is made of the clear loadings; None if there are fewer than two."""
+def _guess(x: Array, s: Array) -> _Mixtures | None:
+    """Return mixtures whose parts that are not noise are the clear loadings; None if one has fewer than two."""
     clear = np.abs(x) > CLEAR * s
-    if clear.sum() < 2:
+    counts = clear.sum(axis=1, keepdims=True)
+    if (counts < 2).any():
         return None
-    sure = np.abs(x[clear])
-    share = min(float(clear.mean()), 1.0 - 1.0 / len(x))
-    return _Mixture(float(sure.mean()), max(float(sure.var() - (s[clear] ** 2).mean()), 0.0), share / 2.0, share / 2.0)
+    m = _sum(np.where(clear, np.abs(x), 0.0)) / counts
+    differ = _sum(np.where(clear, (np.abs(x) - m) ** 2 - s**2, 0.0)) / counts
+    share = np.minimum(counts / x.shape[1], 1.0 - 1.0 / x.shape[1])
+    return _Mixtures(m, np.maximum(differ, 0.0), share / 2.0, share / 2.0)
+
+
+def _sum(values: Array) -> Array:
+    """Return sums over variables, as a (d, 1) array."""
+    return np.asarray(values.sum(axis=1, keepdims=True))

@@ -15,14 +15,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
+from fantope.eigen.rough import roughly_leading
 from fantope.kernels.elementwise import box_part
 from fantope.kernels.near import mirror, misfit, near_pass, rescale, target
 from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors
+from fantope.problem.projection import Factors, compress
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.spectral import primal_candidate, spectral_start
+from fantope.solvers.spectral import primal_candidate, rough_start
 from fantope.typing import AnyArray, Array
 
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
@@ -35,6 +36,10 @@ ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
 WARM_SERVES = 6  # iterations of the first decomposition, where a start has both points
 WARM_BALANCE = 20  # iterations before a ρ changes that an earlier run has found: the first residuals say nothing
+EARLY_ABOVE = 1e-2  # estimated relative gap: before it is reached X need not be as accurate
+FEW = 6  # times d: up to that rank X may be about to become a projection of rank d, which estimates do not foresee
+LOOSEST = 1e-3  # relative gap that such a projection is held to if the tolerance is larger: it takes little more
+LOOK_STEPS = 3  # block products for the d leading eigenvalues of S − U, roughly
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
 
@@ -48,6 +53,8 @@ class Schedule:
         Iterations that one decomposition may serve.
     good, bad : float
         ‖X by derivative − X‖ over ‖X − Y‖ below which a decomposition serves longer, above which it serves less long.
+    early : float
+        Times both, before a gap of EARLY_ABOVE: a quarter fewer decompositions up to there.
     growth : float
         Of ‖X − Y‖ since the decomposition: beyond it a new one is made at once.
     fall : float
@@ -71,6 +78,7 @@ class Schedule:
     most: int = 50
     good: float = 0.3
     bad: float = 0.5
+    early: float = 3.0
     growth: float = 2.0
     fall: float = 0.05
     renewal: float = 0.1
@@ -157,6 +165,8 @@ class NearAdmmState:
     best: Best = field(default_factory=Best)
     completed: bool = False  # the best points promise to be enough
     share: float = 1.0  # of the tolerance that they have to keep to
+    offer: Candidate | None = None  # what a rough look has found good enough, …
+    nearly: float = 0.9  # … by this share of the tolerance
 
     @property
     def step_size(self) -> float:
@@ -193,14 +203,14 @@ class NearAdmm:
     check_every: int = 1
 
     def init(self, problem: Problem, start: Start | None, tol: float) -> NearAdmmState:
-        """Start from ``start``, or from the thresholded PCA of :func:`spectral_start`."""
+        """Start from ``start``, or from the thresholded PCA of :func:`rough_start`."""
         step_size = self.step_size or (start and start.step_size)
         if start is not None and start.U is not None and step_size:
             X, given = start.spread(problem)
             assert given is not None
             U, scale = problem.box.clip(given.copy()), 0.0
         else:
-            scale, X, U, _ = spectral_start(problem, start)
+            scale, X, U = rough_start(problem, start)
         # Where S is zero its scale says nothing, and U/ρ must stay finite.
         rho = max(1.0 / step_size if step_size else 2.0 * scale, 1e-12 * problem.alpha)
         U /= rho
@@ -210,9 +220,18 @@ class NearAdmm:
         Z = np.where(at_edge, X + side * edge, U)
         serves = 2 if start is None or start.U is None else WARM_SERVES
         projection = NearProjection(problem.n_components)
-        balance_at = 1 if start is None or start.step_size is None else WARM_BALANCE
+        # Without the size of U the first ρ that is balanced would be a tenth of what it was, whatever that is.
+        size, known = float(np.linalg.norm(U)), start is not None and start.step_size is not None
         return NearAdmmState(
-            Z, np.empty_like(Z), rho, projection, tol, serves=serves, look_at=FIRST_LOOK, balance_at=balance_at
+            Z,
+            np.empty_like(Z),
+            rho,
+            projection,
+            tol,
+            serves=serves,
+            multiplier=size,
+            look_at=FIRST_LOOK,
+            balance_at=WARM_BALANCE if known else 1,
         )
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -227,6 +246,8 @@ class NearAdmm:
             state.look_at = state.iteration  # there is no other chance
         elif self._promising(state):
             n += self._complete(problem, state, budget - n)
+        elif len(state.projection.weights) <= FEW * problem.n_components:
+            self._look(problem, state)
         return n
 
     def _serve(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -248,6 +269,29 @@ class NearAdmm:
             or (short <= PROMISE * goal and slow and waited >= ANEW_AFTER)
         )
 
+    def _look(self, problem: Problem, state: NearAdmmState) -> None:
+        """Offer the projection of rank d next to Y, and U, for a certificate if they seem to be good enough.
+
+        Where the optimum is such a projection, as in the later steps of a concave penalty, its error is the square of
+        Y's: estimates, which are about X, were 10 to 1,000 times the gap there.
+        """
+        if problem.forbids:
+            return
+        d, (Y, U) = problem.n_components, state.split(problem)
+        leading = state.projection.vectors[: d + 3].astype(np.float64)
+        V = leading[:d].T
+        for _ in range(2):
+            V = np.linalg.qr(Y @ V)[0]
+        X: Factors | None = compress(Factors(np.arange(problem.size), np.ascontiguousarray(V.T), np.ones(d)))
+        assert X is not None
+        value = problem.objective(X)
+        bound = float(roughly_leading(problem.S - U, d, leading, LOOK_STEPS)[0].sum())
+        if bound - value <= state.nearly * min(state.tol, LOOSEST) * abs(bound):
+            if 2 * len(X.rows) <= problem.size:  # then a repair, which keeps components of Y apart, costs little
+                X = problem.repair(Y)
+            state.offer = Candidate(X, DenseDual(U, problem.box), problem.size)
+            state.nearly *= 0.5  # if that is refused the next one has to look better
+
     def _worthwhile(self, state: NearAdmmState, primal: float, dual: float) -> bool:
         """Whether to go on without a decomposition: neither lost nor as far as the derivative can lead."""
         fall = self.schedule.fall
@@ -267,13 +311,14 @@ class NearAdmm:
         state.dual_scale = np.sqrt(max(state.multiplier, 1e-300) * max(np.sqrt(slack), 1e-300))
         X = state.projection.renewed(state.G, single, schedule.renewal * state.primal)
         if predicted is not None:
-            off = float(np.linalg.norm(np.tril(predicted - X)))
+            off = float(np.linalg.norm(predicted - X))
             moved = state.primal / np.sqrt(2.0)
-            if off > schedule.bad * moved:
+            early = schedule.early if state.estimate > EARLY_ABOVE * abs(state.bound) else 1.0
+            if off > early * schedule.bad * moved:
                 if state.serves == 2:  # it looked good from afar and was not: next time it has to look good for longer
                     state.patience = state.doubts = 2 * state.patience
                 state.serves = max(state.serves // 2, 1)
-            elif off < schedule.good * moved:
+            elif off < early * schedule.good * moved:
                 state.doubts -= 1
                 if state.serves > 1 or state.doubts <= 0:
                     state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
@@ -318,7 +363,7 @@ class NearAdmm:
         best.take_dual(*self._dual(problem, state))
         n = 0
         if state.estimate <= goal:  # X may be good enough as it is
-            best.take_primal(problem, self._primal(problem, state, -np.inf))
+            best.take_primal(problem, problem.repair(state.split(problem)[0]))
         if best.short > goal and state.iteration >= SLOW_FROM:
             above = self._elsewhere(problem, state, schedule.primal_rho, budget)
             n += above.iteration
@@ -359,6 +404,8 @@ class NearAdmm:
         if state.completed:
             found = Candidate(best.X, best.dual, problem.size)
             state.share = SURE
+        elif state.offer is not None:
+            found = state.offer
         elif state.means is not None and state.means.count and k >= state.means.due:
             means = state.means
             means.due = k + means.since // 4
@@ -369,5 +416,5 @@ class NearAdmm:
             found = Candidate(self._primal(problem, state, -np.inf), dual, problem.size)
         else:
             return Candidate(None, None, problem.size)
-        state.completed, state.look_at = False, max(2 * k, state.look_at)
+        state.completed, state.offer, state.look_at = False, None, max(2 * k, state.look_at)
         return found

@@ -5,12 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from fantope.eigen import Eigenspace
+from fantope.eigen.rough import roughly_leading
 from fantope.problem.dual import DenseDual
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress
 from fantope.solvers.base import Start
 from fantope.typing import Array
 
+# Block products for the leading eigenvectors of a start, of which a digit is enough, and where X is known for the
+# largest eigenvalue alone.
+START_STEPS, WARM_STEPS = 5, 3
 SMALLEST = 1e-290  # scale of a problem in which nothing has one; its inverse times alpha must stay finite
 
 
@@ -21,16 +25,34 @@ def spectral_start(problem: Problem, start: Start | None) -> tuple[float, Array,
     sparser than those of S: splitting methods that start there stay at low rank from the first iteration on.
     """
     S, d = problem.S, problem.n_components
-    X, U = (None, None) if start is None else start.spread(problem)
-    U = problem.box.clip((S if U is None else U).copy())
-    M = DenseDual(U, problem.box).slack(S)
+    X, U, M = _points(problem, start)
     space = Eigenspace(np.random.default_rng(0).standard_normal((d + 3, len(S))) if len(S) > 200 else None)
     # A rough answer is plenty for a start.
     values, rows = space.leading(M, lambda _: d, relative=0.05)
+    return _scale(problem, M, values), (rows.T @ rows if X is None else X), U, space
+
+
+def rough_start(problem: Problem, start: Start | None) -> tuple[float, Array, Array]:
+    """Return the same without an eigenspace, from a few products with S − U."""
+    X, U, M = _points(problem, start)
+    block = np.random.default_rng(0).standard_normal((3, len(M)))
+    if X is not None:  # its range is nearly the one that is looked for
+        block = block @ X
+    values, rows = roughly_leading(M, problem.n_components, block, START_STEPS if X is None else WARM_STEPS)
+    return _scale(problem, M, values), (rows.T @ rows if X is None else X), U
+
+
+def _points(problem: Problem, start: Start | None) -> tuple[Array | None, Array, Array]:
+    """Return X and U of the start, by default S clipped to the box, and S − U."""
+    X, U = (None, None) if start is None else start.spread(problem)
+    U = problem.box.clip((problem.S if U is None else U).copy())
+    return X, U, DenseDual(U, problem.box).slack(problem.S)
+
+
+def _scale(problem: Problem, M: Array, values: Array) -> float:
     # A multiple of I added to S changes no X: where λ₁ is negative, its distance from the mean eigenvalue counts.
     first = max(float(values[0]), float(values[0] - M.trace() / len(M)), 0.0)
-    scale = max(first + problem.alpha, 1e-8 * float(np.abs(S).max()), SMALLEST)
-    return scale, (rows.T @ rows if X is None else X), U, space
+    return max(first + problem.alpha, 1e-8 * float(np.abs(problem.S).max()), SMALLEST)
 
 
 def balance(iteration: int, primal: float, dual: float) -> float:

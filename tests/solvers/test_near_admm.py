@@ -1,0 +1,59 @@
+"""When runs with few decompositions change their step size, and when they end."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import fantope
+from fantope.penalties import L1
+from fantope.problem.problem import Problem
+from fantope.solvers.near_admm import NearAdmm
+
+
+def noise(n=60, p=120):
+    return np.cov(np.random.default_rng(0).standard_normal((n, p)), rowvar=False)
+
+
+def test_the_first_step_size_is_judged_by_the_start():
+    problem = Problem(noise(), 2, L1(0.12))
+    solver = NearAdmm()
+    state = solver.init(problem, None, 1e-4)
+    first = state.rho
+    for _ in range(2):  # without the size of U the second would divide ρ by ten, whatever it is
+        solver.step(problem, state, 100)
+        assert 0.5 <= state.rho / first <= 2.0
+
+
+@pytest.mark.slow
+def test_an_optimum_that_is_a_projection_is_noticed(monkeypatch):
+    iterations = []
+    for few in (6, 0):  # the second time by estimates alone
+        monkeypatch.setattr("fantope.solvers.near_admm.FEW", few)
+        found = []
+        for seed in range(3):
+            sim = fantope.simulate(100, 120, random_state=seed)
+            S = sim.Z.T @ sim.Z / 100
+            found.append(fantope.solve(S, 2, 0.2))
+            assert found[-1].verify(S).gap <= 1e-4
+        iterations.append(sum(each.n_iter for each in found))
+    assert iterations[0] < 0.7 * iterations[1]
+
+
+@pytest.mark.slow
+def test_rows_that_cannot_be_left_out_are_not_tried(monkeypatch):
+    tried = []
+    repair = Problem.repair
+
+    def counted(self, Y, start=None, rows=None):
+        tried.append(rows is not None)
+        return repair(self, Y, start, rows)
+
+    monkeypatch.setattr(Problem, "repair", counted)
+    found = []
+    for hopeless in (2.0, np.inf):
+        monkeypatch.setattr(sys.modules["fantope.solvers.solve"], "HOPELESS", hopeless)  # its name is the function's
+        tried.clear()
+        found.append((fantope.solve(noise(), 2, 0.12, tol=1e-2).support, sum(tried)))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1] < found[1][1]
