@@ -54,6 +54,7 @@ MAX_GROWTH = 1.0  # new variables in a round, as a multiple of the present ones
 INNER_SHARE, WHOLE_SHARE = 0.6, 0.95  # of the tolerance that the inner problem may use up; the rest is the extension's
 HEAVY = 0.003  # of the largest weight that eigenvectors give a variable: those above it are added (0.01: more rounds)
 TIGHTEST = 30  # of a wide problem, whose bound no accuracy can bring to that of S − U: the last inner tolerance
+TIGHTER = 0.005  # of the last tolerance, the next one on data that are not flat; the set is nearly complete after it
 SMALL_GROWTH = 0.1  # of the present ones: the set is nearly complete
 LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more than variables
 LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
@@ -199,7 +200,7 @@ class ActiveSet:
         # … and before the set is nearly complete, so would accuracy.
         if settled and not state.pending and len(new) < SMALL_GROWTH * len(active):
             # On flat data the set may have to grow before that pays.
-            state.tol = max(0.1 * state.tol, state.final_tol) if state.fractional else state.final_tol
+            state.tol = max((0.1 if state.fractional else TIGHTER) * state.tol, state.final_tol)
         return max(run.n_iter, 1)
 
     def _inner(self, inner: Problem, state: ActiveSetState, budget: int) -> Run:
