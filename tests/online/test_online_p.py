@@ -13,10 +13,12 @@ from fantope.penalties import L1
 from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
 from fantope.problem.certificate import dual_bound
 from fantope.problem.problem import Problem
+from fantope.problem.projection import Factors
 from fantope.simulation import simulate
 from fantope.solvers import Admm, Status
 from fantope.solvers.iterate import iterate
 from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
+from fantope.solvers.scaled_splitting.rows import BoundForRows
 
 
 def subproblem(Z, d, alpha):
@@ -223,6 +225,15 @@ def test_a_larger_step_where_the_dual_point_lags():
     assert iterations[1] < 0.8 * iterations[0]
 
 
+def test_a_dual_point_far_from_the_objective_is_no_start():
+    problem = instance()
+    X = Factors(np.arange(2), np.eye(2), np.ones(2))
+    for objective, far in ((problem.objective(X), False), (-1e9, True)):
+        bound = BoundForRows(Warm.cold(problem), X, objective, 1.0, Schedule())
+        run = iterate(bound, problem, tol=0.0, absolute=1e-3, max_iter=20)
+        assert run.state.dual is not None and (bound.leave(problem, run.state) is bound.warm) is far
+
+
 @pytest.mark.slow
 def test_where_few_rows_are_used_X_is_found_on_these():
     Z = simulate(50, 80).Z
@@ -235,5 +246,8 @@ def test_where_few_rows_are_used_X_is_found_on_these():
         assert learner.n_unmet == 0
         iterations.append(sum(record.n_iter for record in learner.records))
         last = learner.iterate()
+    learner.warm.step = 100.0
+    learner.resolve()
+    assert learner.warm.step < 100.0  # balanced on the rows too
     assert last.shape == (80, 80) and (last.diagonal() > 1e-7).mean() < Schedule.most_rows
     assert iterations[1] < 0.6 * iterations[0]

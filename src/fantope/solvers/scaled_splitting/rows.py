@@ -117,7 +117,7 @@ class BoundForRows:
         if run.lost:
             raise FloatingPointError("the iterates are not coming back")
         if state.decomposed:
-            pace.at_decomposition = run.size
+            pace.decomposed(run.size)
         return 1
 
     def candidate(self, problem: Problem, state: BoundState) -> Candidate:
@@ -136,7 +136,7 @@ class BoundForRows:
 
     def leave(self, problem: Problem, state: BoundState) -> Warm:
         """Return where a subproblem may start: the dual point, and the Y that belongs to it."""
-        if state.dual is None:
+        if state.dual is None or state.above > self.schedule.bound_far * self.tolerance:
             return self.warm
         D = problem.S - state.dual.M
         Y = state.run.norms.dual_slope(D)

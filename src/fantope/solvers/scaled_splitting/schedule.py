@@ -20,6 +20,10 @@ class Schedule:
     first_inner: int = 3
     more_inner: int = 2
     most_inner: int = 12
+    # Where the residual at a decomposition is more than this multiple of the one before it, the steps before went where
+    # first order does not hold: half as many follow. (A sparse X has a hundred eigenvalues next
+    # to zero: p = 400, λ = √(log p/T), t = 40, the residual fell fivefold in twelve steps and was then back threefold.)
+    inner_jump: float = 1.2
     # A residual that has fallen to this part of the one at the last decomposition asks for the next one.
     inner_fall: float = 0.05
     rough_above: float = 1e-5  # residual above which a decomposition is in single precision, which takes half the time
@@ -34,17 +38,19 @@ class Schedule:
     # the rows is used, the subproblem is solved on them to this part of the tolerance, in at most
     # rows_iter iterations; rows are added at most rows_rounds times.
     rows_loss: float = 0.1
-    most_rows: float = 0.7
+    most_rows: float = 0.8
     rows_share: float = 0.5
     rows_iter: int = 600
     rows_rounds: int = 3
     # The dual point on all rows: ρ as a multiple of tr S in the metric with half the power, iterations after which it
     # is given up, decompositions in single precision before it is looked at, and what must be left from one look to the
-    # next of the distance to the objective.
+    # next of the distance to the objective. A dual point further from it than this multiple of the tolerance is no
+    # start for anything: 3 was seen where a few rows were missing, 2e5 and more after the second sample.
     bound_step: float = 4.0
     bound_iter: int = 60
     bound_rough: int = 2
     bound_fall: float = 0.8
+    bound_far: float = 100.0
     # Iterations in a metric of its own before the plain one takes over, for this many further subproblems.
     give_up: int = 600
     rest: int = 3

@@ -83,7 +83,7 @@ class ScaledSplitting:
         state.decomposed = pace.decomposes(run.size, run.plain or state.last)
         run.evaluate(state.decomposed, state.last or run.size <= max(self.schedule.rough_above, pace.enough))
         if state.decomposed and not run.lost:
-            pace.at_decomposition = run.size
+            pace.decomposed(run.size)
         return 1
 
     def _advance(self, problem: Problem, state: SplittingState) -> None:
@@ -181,7 +181,8 @@ def _solve_on_rows(solver: ScaledSplitting, problem: Problem, max_iter: int | No
         run = iterate(bound, problem, tol=0.0, absolute=tolerance, max_iter=max_iter and min(max_iter, bound.max_iter))
         outside = warm if run.state is None else bound.leave(problem, run.state)
         needed = rows_in_use(outside.D, norms, schedule.rows_loss * tolerance)
-        solver = replace(solver, warm=replace(put_back(outside, found, rows), excess=found.excess), expected=expected)
+        warm = replace(put_back(outside, found, rows), excess=found.excess, step=found.step)
+        solver = replace(solver, warm=warm, expected=expected)
         run.n_iter += best.n_iter
         best = run
         if run.status is Status.SOLVED or len(np.setdiff1d(needed, rows)) == 0:
