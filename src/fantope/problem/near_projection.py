@@ -115,26 +115,30 @@ class NearProjection:
     def _project(self) -> AnyArray:
         """Project the matrix with these eigenpairs, and take the derivative there."""
         values, V = self._values, self._V
-        shift = capped_simplex_shift(values[::-1], self.trace)
-        weights = np.clip(values - shift, 0.0, 1.0)
+        weights, fractional = self._weigh(values)
         rank = int(np.count_nonzero(weights))
         first = len(values) - rank
-        taken = values - weights
-        self.support_value = float(taken[-self.trace :].sum())
         self._range = np.asfortranarray(V[:, first:])
         apart = values[:, None] - values[first:]
-        fractional = (weights > 0.0) & (weights < 1.0)
         slopes = np.subtract(weights[:, None], weights[first:])
         np.divide(slopes, apart, out=slopes, where=np.abs(apart) > EQUAL)
         equal = np.abs(apart) <= EQUAL
         slopes[equal] = (fractional[:, None] & fractional[first:])[equal]
         slopes[first:] *= 0.5  # both have a positive weight: the pair is met twice
         self._slopes = np.asfortranarray(slopes, dtype=V.dtype)
-        self._fractional = np.flatnonzero(fractional)
         half = self._range * np.sqrt(weights[first:]).astype(V.dtype)
         self._X0: AnyArray = self._syrk(1.0, half)
         self.vectors, self.weights = V.T[first:][::-1].copy(), weights[first:][::-1]
         return self.first
+
+    def _weigh(self, values: Array) -> tuple[Array, AnyArray]:
+        """Return the weights of eigenvalues in ascending order, and which of them change with the eigenvalue."""
+        shift = capped_simplex_shift(values[::-1], self.trace)
+        weights = np.clip(values - shift, 0.0, 1.0)
+        self.support_value = float((values - weights)[-self.trace :].sum())
+        fractional = (weights > 0.0) & (weights < 1.0)
+        self._level = np.flatnonzero(fractional)
+        return weights, fractional
 
     @property
     def first(self) -> AnyArray:
@@ -145,10 +149,24 @@ class NearProjection:
         """Return the projection, to first order, of the matrix decomposed plus ``change``, of the same precision."""
         first = len(change) - self._range.shape[1]
         C = self._gemm(1.0, self._V, self._symm(1.0, change.T, self._range), trans_a=True)
-        where = self._fractional, self._fractional - first
-        if len(self._fractional):
+        where = self._level, self._level - first
+        if len(self._level):
             C[where] -= C[where].mean()
         C *= self._slopes
         Q = self._gemm(1.0, self._V, C)
         X: AnyArray = self._syr2k(1.0, self._range, Q, beta=1.0, c=self._X0).T
         return X
+
+
+class NearCone(NearProjection):
+    """The projection on the cone of positive semidefinite matrices, by the same formula: w = max(γ, 0), δ = 0."""
+
+    def __init__(self) -> None:
+        self._level = np.zeros(0, dtype=np.intp)
+
+    def _weigh(self, values: Array) -> tuple[Array, AnyArray]:
+        return np.maximum(values, 0.0), values > 0.0
+
+    def inside(self, P: Array) -> Array:
+        """Return the columns of P, projected on the range of the matrix projected."""
+        return np.asarray(self._range @ (self._range.T @ P))

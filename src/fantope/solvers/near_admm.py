@@ -5,11 +5,13 @@
 On flat data (noise, many weak factors) hundreds of iterations are needed and successive matrices hardly differ.
 One of them in ten or twenty is decomposed, in full; the others cost four products with the eigenvectors in use
 (:mod:`fantope.problem.near_projection`). How long a decomposition serves follows from how
-wrong the derivative has been.
+wrong the derivative has been. A run that crawls although X uses few variables goes on in a metric that follows them
+(:mod:`fantope.solvers.row_metric`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -23,6 +25,7 @@ from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress
 from fantope.solvers.base import Candidate, Start
+from fantope.solvers.row_metric import RowMetric, uneven
 from fantope.solvers.spectral import primal_candidate, rough_start
 from fantope.typing import AnyArray, Array
 
@@ -33,6 +36,13 @@ AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and f
 PROMISE = 5.0  # times the tolerance: an estimate from which both points are completed
 SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
 ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about how it ends from here
+ROWS_FROM = 200  # iterations after which a metric follows the rows of X (150: some runs took half as long again)
+UNUSED = 0.1  # of the tolerance: a row of X with a smaller X_ii is left out where X is completed
+SETTLED = 6  # iterations after which a dual point that is being completed is looked at
+ROWS_PROMISE = 15.0  # there: times the tolerance, an estimate from which both points are completed, …
+ROWS_AGAIN, ROWS_ANYWAY = 1.25, 4.0  # … and, times the iterations there, when that may, and will be tried again
+ROWS_DUAL_RHO = 0.2  # times ρ, to complete U from there
+ROWS_STUCK = 300  # iterations there in which the estimate must halve
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
 WARM_SERVES = 6  # iterations of the first decomposition, where a start has both points
 WARM_BALANCE = 20  # iterations before a ρ changes that an earlier run has found: the first residuals say nothing
@@ -162,6 +172,8 @@ class NearAdmmState:
     balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 0  # iteration from which a certificate is due in any case
     means: Means | None = None  # of late iterates
+    rows: RowMetric | None = None  # where the run goes on in another metric
+    plain: bool = False  # it does not go there, or not again
     best: Best = field(default_factory=Best)
     completed: bool = False  # the best points promise to be enough
     share: float = 1.0  # of the tolerance that they have to keep to
@@ -236,8 +248,13 @@ class NearAdmm:
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
         """One decomposition and the iterations that it serves, then if that promises to be enough the last ones."""
-        self._balance(problem, state)
-        n = self._serve(problem, state, budget)
+        if state.rows is None and not state.plain and state.iteration >= ROWS_FROM:
+            self._enter_rows(problem, state)
+        if state.rows is not None:
+            n = self._serve_rows(state, budget)
+        else:
+            self._balance(problem, state)
+            n = self._serve(problem, state, budget)
         if problem.size < CHEAP_BELOW and state.iteration >= MEANS_FROM:
             if state.means is None:
                 state.means = Means(state.iteration, np.zeros_like(state.Z), np.zeros_like(state.Z))
@@ -260,8 +277,36 @@ class NearAdmm:
             n += 1
         return n
 
+    def _enter_rows(self, problem: Problem, state: NearAdmmState) -> None:
+        """Go on in a metric that follows the rows of X, if it uses few of them."""
+        Y, U = state.split(problem)
+        state.plain = self.step_size is not None or problem.forbids or not uneven(Y.diagonal())
+        if not state.plain:
+            state.rows = RowMetric.begin(problem, Y, U, state.rho)
+            state.promise, state.estimate, state.tried_at = ROWS_PROMISE, np.inf, 0
+
+    @staticmethod
+    def _serve_rows(state: NearAdmmState, budget: int) -> int:
+        """Decompose in that metric and iterate; return to the plain one where nothing is gained by it."""
+        rows = state.rows
+        assert rows is not None
+        n = rows.serve(budget)
+        state.iteration += n
+        if rows.lost or rows.stuck(ROWS_STUCK):
+            state.rows, state.plain, state.promise, state.tried_at = None, True, PROMISE, state.iteration
+            state.change = None
+        if not rows.lost:
+            Y, U = rows.split()
+            state.Z, state.estimate = Y + U / state.rho, min(rows.estimate, state.estimate)
+        return n
+
     def _promising(self, state: NearAdmmState) -> bool:
         short, goal, k = state.estimate, state.tol * abs(state.bound), state.iteration
+        if state.rows is not None:
+            tried = max(state.tried_at, 1)
+            enough = short <= state.promise * goal
+            waited = state.rows.iteration / tried
+            return (enough and waited >= ROWS_AGAIN) or (state.tried_at > 0 and waited >= ROWS_ANYWAY)
         slow, waited = k >= SLOW_FROM, k / max(state.tried_at, 1)
         return (
             short <= (state.promise if slow else min(state.promise, 1.0)) * goal
@@ -359,32 +404,47 @@ class NearAdmm:
         run itself goes on from where it is: mixing what the two lead to brought nothing.
         """
         schedule, goal, best = self.schedule, state.share * state.tol * abs(state.bound), state.best
-        state.tried_at = state.iteration
+        state.tried_at = state.iteration if state.rows is None else state.rows.iteration
         best.take_dual(*self._dual(problem, state))
         n = 0
         if state.estimate <= goal:  # X may be good enough as it is
             best.take_primal(problem, problem.repair(state.split(problem)[0]))
         if best.short > goal and state.iteration >= SLOW_FROM:
-            above = self._elsewhere(problem, state, schedule.primal_rho, budget)
-            n += above.iteration
-            best.take_primal(problem, self._primal(problem, above, best.bound - goal))
-        if n and goal < best.short < 2.0 * state.promise * goal and n < budget:
-            below = self._elsewhere(problem, state, schedule.dual_rho, budget - n)
+            n += self._complete_primal(problem, state, best.bound - goal, budget)
+        hopeless = state.rows is None and best.short >= 2.0 * state.promise * goal
+        if best.short > goal and not hopeless and 0 < n < budget:
+            factor = schedule.dual_rho if state.rows is None else ROWS_DUAL_RHO
+            for below in self._towards(problem, *state.split(problem), factor * state.rho, budget - n):
+                if below.iteration >= SETTLED:
+                    best.take_dual(*self._dual(problem, below))
+                if best.short <= goal:
+                    break
             n += below.iteration
-            best.take_dual(*self._dual(problem, below))
         # The next attempt has to promise as much more as this one is short of.
         state.promise = schedule.again * state.estimate / max(best.short, 0.1 * state.estimate, 1e-300)
         state.completed = best.short <= goal
         return n
 
-    def _elsewhere(self, problem: Problem, state: NearAdmmState, factor: float, budget: int) -> NearAdmmState:
-        """Return where iterations with another ρ lead from here."""
+    def _complete_primal(self, problem: Problem, state: NearAdmmState, enough: float, budget: int) -> int:
+        """Complete X on the rows that it uses; return the number of iterations."""
         Y, U = state.split(problem)
-        rho, n = factor * state.rho, min(self.schedule.complete, budget)
+        rows = np.flatnonzero(Y.diagonal() > UNUSED * state.tol)
+        part = problem
+        if problem.n_components < len(rows) < problem.size and not problem.forbids:
+            where = np.ix_(rows, rows)
+            part, Y, U = Problem(problem.S[where], problem.n_components, problem.box.restrict(rows)), Y[where], U[where]
+        *_, above = self._towards(part, Y, U, self.schedule.primal_rho * state.rho, budget)
+        found = self._primal(part, above, enough)
+        state.best.take_primal(problem, found if part is problem or found is None else found.lifted(rows))
+        return above.iteration
+
+    def _towards(self, problem: Problem, Y: Array, U: Array, rho: float, budget: int) -> Iterator[NearAdmmState]:
+        """Yield where iterations with another ρ lead from here, after each decomposition."""
+        n = min(self.schedule.complete, budget)
         there = NearAdmmState(Y + U / rho, np.empty_like(Y), rho, NearProjection(problem.n_components), 0.0)
         while there.iteration < n:
             self._serve(problem, there, n - there.iteration)
-        return there
+            yield there
 
     def _dual(self, problem: Problem, state: NearAdmmState) -> tuple[DenseDual, float]:
         """Return U and its bound, to rounding."""
