@@ -7,7 +7,7 @@ from fantope.problem import dominance
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.projection import Factors
 from fantope.problem.slack import SplitSlack
-from fantope.problem.soft_graph import dense_graph
+from fantope.problem.soft_graph import dense_graph, soft_matrix
 
 
 def instance(seed, penalty=None, m=300, a=40):
@@ -75,3 +75,22 @@ def test_a_solution_is_certified_without_a_factorisation_of_all_variables(monkey
     assert found.status.name == "SOLVED" and found.gap <= 1e-3
     monkeypatch.undo()
     assert found.verify(S).gap <= 1e-3
+
+
+def test_looks_see_the_same_matrix_with_too_many_pairs_for_a_graph():
+    S, dual, _ = instance(1)
+    V = np.random.default_rng(0).standard_normal((300, 4))
+    pairs = soft_matrix(S, dual.penalty)
+    found = SplitSlack(lambda r, c: S[np.ix_(r, c)], S.diagonal(), pairs, dual, single=True) @ V
+    np.testing.assert_allclose(found, dual.slack(S) @ V, atol=1e-4)
+
+
+def test_bounds_that_cannot_be_accepted_are_not_sought_in_larger_cores(monkeypatch):
+    S, dual, X = instance(2)
+    S[0, 100] = S[100, 0] = 3.0  # a variable outside that lifts the bound
+    cores = []
+    dominate = dominance.dominate
+    monkeypatch.setattr(dominance, "dominate", lambda core, tau: cores.append(core) or dominate(core, tau))
+    found = dominated_bounds(S, dual, X, 1, 1e-3, -np.inf, 1.0, 300)
+    assert len(cores) == 1
+    assert found[0] >= np.linalg.eigvalsh(dual.slack(S))[-1]

@@ -12,10 +12,11 @@ from fantope.penalties import Entrywise, Penalty
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.projection import Factors, assemble, repair, share_of_centre, shrink
 from fantope.problem.slack import SplitSlack
-from fantope.problem.soft_graph import SoftGraph, dense_graph
+from fantope.problem.soft_graph import SoftGraph, SoftMatrix, dense_graph, soft_matrix
 from fantope.typing import Array, IntArray
 
 SAMPLE = 64  # rows by which the share of pairs above their limits is judged
+SOFT_UP_TO = 6000  # variables; half as much memory again as S has is kept while their problem is solved
 SPARSE = 0.04  # of the pairs: up to here sparse products are faster
 
 
@@ -67,10 +68,16 @@ class Problem:
         return dual.slack(self.S)
 
     def rough_slack(self, dual: ExtendedDual, single: bool) -> Array | SplitSlack:
-        """Return the same to look at, by parts if few of the other variables have partners, which may be ``single``."""
-        if self.graph is None:
+        """Return the same to look at, by parts, which may be ``single``, where these take little room."""
+        pairs = self.soft if self.graph is None and single and self.size <= SOFT_UP_TO else self.graph
+        if pairs is None:
             return self.slack(dual)
-        return SplitSlack(self.block, self.diagonal(), self.graph, dual, single)
+        return SplitSlack(self.block, self.diagonal(), pairs, dual, single)
+
+    @cached_property
+    def soft(self) -> SoftMatrix:
+        """S, soft-thresholded, in single precision."""
+        return soft_matrix(self.S, self.box)
 
     @cached_property
     def graph(self) -> SoftGraph | None:

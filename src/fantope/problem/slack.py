@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse
 
 from fantope.problem.dual import ExtendedDual
-from fantope.problem.soft_graph import SoftGraph
+from fantope.problem.soft_graph import SoftGraph, SoftMatrix
 from fantope.typing import AnyArray, Array, IntArray
 
 STRIP = 256  # rows of S read at a time
@@ -24,7 +24,7 @@ class SplitSlack:
         Returns S[rows][:, cols], zero between components.
     diagonal : (m,) array
         Of S.
-    graph : SoftGraph
+    graph : SoftGraph or SoftMatrix
         Of S; its pairs outside A are M there.
     dual : ExtendedDual
     single : bool
@@ -42,7 +42,7 @@ class SplitSlack:
         self,
         block: Callable[[IntArray, IntArray], Array],
         diagonal: Array,
-        graph: SoftGraph,
+        graph: SoftGraph | SoftMatrix,
         dual: ExtendedDual,
         single: bool = False,
     ) -> None:

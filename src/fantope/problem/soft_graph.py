@@ -50,6 +50,42 @@ class SoftGraph:
         return np.flatnonzero(self.product(chosen, absolute=True))
 
 
+@dataclass(frozen=True)
+class SoftMatrix:
+    """The same where pairs are too many for a graph, to look at: S soft-thresholded, without its diagonal."""
+
+    values: AnyArray  # (m, m), float32
+
+    @property
+    def size(self) -> int:
+        """Number of variables m."""
+        return len(self.values)
+
+    @property
+    def degree(self) -> int:
+        """The most pairs that a variable may be in."""
+        return self.size - 1
+
+    def product(self, V: Array, absolute: bool = False) -> Array:
+        """Return N V, or |N| V, for a vector or a thin block."""
+        N = np.abs(self.values) if absolute else self.values
+        return np.asarray(N @ V.astype(np.float32), dtype=np.float64)
+
+    def near(self, rows: IntArray) -> IntArray:
+        """Return the variables that may be in a pair with one of ``rows``: all."""
+        return np.arange(self.size)
+
+
+def soft_matrix(S: Array, penalty: Entrywise) -> SoftMatrix:
+    """Return the matrix of all pairs."""
+    every, values = np.arange(len(S)), np.empty(S.shape, np.float32)
+    for start in range(0, len(S), STRIP):
+        rows = every[start : start + STRIP]
+        values[rows] = S[rows] - penalty.clip(S[rows], rows, every)
+    np.fill_diagonal(values, 0.0)
+    return SoftMatrix(values)
+
+
 def soft_graph(
     S: Covariance, penalty: Entrywise, kept: IntArray, labels: IntArray, most: float
 ) -> tuple[SoftGraph | None, float]:
