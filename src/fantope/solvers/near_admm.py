@@ -18,13 +18,13 @@ import numpy as np
 import scipy.linalg
 
 from fantope.eigen.rough import roughly_leading
-from fantope.kernels.elementwise import box_part
-from fantope.kernels.near import mirror, misfit, near_pass, rescale, target
+from fantope.kernels.near import misfit, near_pass, rescale, target
 from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress
 from fantope.solvers.base import Candidate, Start
+from fantope.solvers.near_state import PROMISE, Means, NearAdmmState, Schedule
 from fantope.solvers.row_metric import RowMetric, uneven
 from fantope.solvers.spectral import primal_candidate, rough_start
 from fantope.typing import AnyArray, Array
@@ -33,7 +33,6 @@ CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
 FIRST_LOOK = 40  # iterations before a certificate that no estimate has promised; it costs as much as ten of them
 SLOW_FROM = 150  # iterations; a run that needs no more does not crawl, and ends sooner by itself
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
-PROMISE = 5.0  # times the tolerance: an estimate from which both points are completed
 SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
 ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about how it ends from here
 ROWS_FROM = 200  # iterations after which a metric follows the rows of X (150: some runs took half as long again)
@@ -54,148 +53,6 @@ NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X'
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """The constants of :class:`NearAdmm`, with what was measured (noise and factor models, 100 to 400 variables).
-
-    Attributes
-    ----------
-    most : int
-        Iterations that one decomposition may serve.
-    good, bad : float
-        ‖X by derivative − X‖ over ‖X − Y‖ below which a decomposition serves longer, above which it serves less long.
-    early : float
-        Times both, before a gap of EARLY_ABOVE: a quarter fewer decompositions up to there.
-    growth : float
-        Of ‖X − Y‖ since the decomposition: beyond it a new one is made at once.
-    fall : float
-        Of ‖X − Y‖ and of the change of Y since the decomposition: the derivative leads no further.
-    renewal : float
-        Of ‖X − Y‖: residual of leading eigenvectors that may take the place of a decomposition.
-    single_above : float
-        Estimated relative gap above which single precision is enough: it moves the estimate by a tenth there.
-    single_from : int
-        Variables from which single precision pays (at 100 variables a decomposition takes 0.6 in place of 0.8 ms).
-    balance : float
-        Ratio of the relative residuals within which ρ stays (3 took a quarter more iterations, 1.2 oscillates).
-    primal_rho, dual_rho : float
-        Times ρ, to complete X and U: the gap falls to a third or an eighth (with 10 × ρ for X to a half).
-    complete : int
-        Iterations for either. With 10 the run itself takes a third more of them, with 50 as many as with 30.
-    again : float
-        Where both points were completed in vain: of the estimate that would have been enough, where it is tried again.
-    """
-
-    most: int = 50
-    good: float = 0.3
-    bad: float = 0.5
-    early: float = 3.0
-    growth: float = 2.0
-    fall: float = 0.05
-    renewal: float = 0.1
-    single_above: float = 3e-5
-    single_from: int = 150
-    balance: float = 1.5
-    primal_rho: float = 300.0
-    dual_rho: float = 0.05
-    complete: int = 30
-    again: float = 0.9
-
-
-@dataclass
-class Best:
-    """The best points that attempts to end a run have found; values are to rounding, a certificate proves them."""
-
-    X: Factors | None = None
-    dual: DenseDual | None = None
-    value: float = -np.inf
-    bound: float = np.inf
-
-    @property
-    def short(self) -> float:
-        """How far X is below the bound."""
-        return self.bound - self.value
-
-    def take_primal(self, problem: Problem, X: Factors | None) -> None:
-        """Keep X if it is better."""
-        value = -np.inf if X is None else problem.objective(X)
-        if value > self.value:
-            self.X, self.value = X, value
-
-    def take_dual(self, dual: DenseDual, bound: float) -> None:
-        """Keep U if its bound is lower."""
-        if bound < self.bound:
-            self.dual, self.bound = dual, bound
-
-
-@dataclass
-class Means:
-    """Sums of Y and U after the decompositions since an iteration, and how many; when they are to be certified."""
-
-    since: int
-    Y: Array
-    U: Array
-    count: int = 0
-    due: int = 0
-
-    def add(self, Y: Array, U: Array, iteration: int) -> None:
-        """Add an iterate; begin anew when all but the later half would be too old."""
-        if iteration >= 2 * self.since:
-            self.since, self.count, self.due = iteration, 0, iteration + self.since // 4
-            self.Y[:] = self.U[:] = 0.0
-        self.Y += Y
-        self.U += U
-        self.count += 1
-
-
-@dataclass
-class NearAdmmState:
-    """Z = Y + W holds both splitting variables (Y is its soft-thresholding), in its lower triangle."""
-
-    Z: Array
-    G: Array  # what is projected next, or, between decompositions, S/ρ less what was
-    rho: float
-    projection: NearProjection
-    tol: float
-    change: AnyArray | None = None  # of the matrix to project since the decomposition
-    serves: int = 2  # iterations that the next decomposition serves
-    patience: int = 1  # decompositions in which the derivative has to prove good before one serves two iterations, …
-    doubts: int = 0  # … and those that are left
-    iteration: int = 0
-    primal: float = np.inf
-    dual: float = np.inf
-    multiplier: float = 0.0
-    dual_scale: float = 1.0
-    bound: float = 0.0  # what the optimum is about, from the dual side, …
-    estimate: float = np.inf  # … and how far X is below it
-    promise: float = PROMISE
-    tried_at: int = 0  # iteration of the last certificate
-    balance_at: int = 1  # iteration from which ρ may change again
-    look_at: int = 0  # iteration from which a certificate is due in any case
-    means: Means | None = None  # of late iterates
-    rows: RowMetric | None = None  # where the run goes on in another metric
-    plain: bool = False  # it does not go there, or not again
-    best: Best = field(default_factory=Best)
-    completed: bool = False  # the best points promise to be enough
-    share: float = 1.0  # of the tolerance that they have to keep to
-    offer: Candidate | None = None  # what a rough look has found good enough, …
-    nearly: float = 0.9  # … by this share of the tolerance
-
-    @property
-    def step_size(self) -> float:
-        """The paper's α."""
-        return 1.0 / self.rho
-
-    def split(self, problem: Problem) -> tuple[Array, Array]:
-        """Return Y and U = ρW."""
-        mirror(self.Z)
-        W = np.empty_like(self.Z)
-        box_part(self.Z, problem.limits, 1 / self.rho, W)
-        Y = self.Z - W
-        W *= self.rho
-        return Y, W
-
-
-@dataclass(frozen=True)
 class NearAdmm:
     """Alternating direction method of multipliers, with projections to first order between few decompositions.
 
@@ -209,7 +66,7 @@ class NearAdmm:
 
     step_size: float | None = None
     relax: float = 1.6
-    schedule: Schedule = Schedule()
+    schedule: Schedule = field(default_factory=Schedule)
     name: str = "near-admm"
     max_iter: int = 20_000
     check_every: int = 1
