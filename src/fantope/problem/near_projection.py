@@ -67,7 +67,7 @@ class NearProjection:
     def renewed(self, G: Array, single: bool, accuracy: float) -> AnyArray:
         """Project G by leading eigenvectors alone where those of the last matrix lead to them, else by ``exact``.
 
-        One or two of Davidson's steps, with the last decomposition as the preconditioner. The other eigenvectors are
+        A few of Davidson's steps, with the last decomposition as the preconditioner. The other eigenvectors are
         kept as they are, less what the new ones take of them: they set nothing but slopes. ``accuracy`` is the largest
         residual that does no harm.
         """

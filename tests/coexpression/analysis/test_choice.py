@@ -32,16 +32,15 @@ def run(table, groups, **options):
 @pytest.mark.parametrize("sizes", [(40,), (40, 35)])
 def test_a_loose_walk_chooses_what_a_tight_one_does(sizes, seed, monkeypatch):
     table, groups = factors(sizes, seed)
-    loose = run(table, groups, tol=2e-4)  # at 1e-3 a set may have a gene more or less, however it is reached
+    loose = run(table, groups, tol=2e-5)  # at 2e-4 a set of 30 may have a gene more or less, however it is reached
     monkeypatch.setattr(choice, "LOOSE", 0.0)
-    tight = run(table, groups, tol=2e-4)
+    tight = run(table, groups, tol=2e-5)
     if loose.alpha != tight.alpha:  # a tie, up to the gene more or less that any gap leaves open
-        rows = tight.selection.set_index("alpha")
-        a_gene = 1.0 / rows.loc[tight.alpha, "n_group 0"]
-        assert len(sizes) > 1 and rows.loc[loose.alpha, "overlap"] >= rows.loc[tight.alpha, "overlap"] - 1.2 * a_gene
+        overlaps = tight.selection.set_index("alpha")["overlap"]
+        assert len(sizes) > 1 and overlaps[loose.alpha] >= overlaps[tight.alpha] - 0.02
         return
     for name, group in loose.groups.items():
-        assert group.solution.gap <= 2e-4
+        assert group.solution.gap <= 2e-5
         assert len(set(group.genes["gene"]) ^ set(tight.groups[name].genes["gene"])) <= 0.1 * len(group.genes)
 
 
