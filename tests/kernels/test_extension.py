@@ -8,10 +8,9 @@ from fantope.kernels.extension import extend_dual
 
 
 def extend(S_rows, V, alpha, ridge=1e-8):
-    slack = np.full_like(S_rows, np.nan)
-    coupling = np.full(len(S_rows), np.nan)
-    extend_dual(S_rows, V, alpha, ridge, slack, coupling)
-    return S_rows - slack, coupling
+    U = np.full_like(S_rows, np.nan)
+    coupling = extend_dual(S_rows, V, alpha, ridge, U)
+    return U, coupling
 
 
 def instance(seed, n=12, m=9, k=2):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.linalg
+from scipy.linalg.lapack import get_lapack_funcs
 
-from fantope.typing import Array
+from fantope.typing import AnyArray, Array
 
 
 def largest_eigenvalues(G: Array, count: int) -> Array:
@@ -38,3 +41,20 @@ def largest_eigenpairs(G: Array, count: int) -> tuple[Array, Array]:
             pass
     values, vectors = scipy.linalg.eigh(G, driver="evd", check_finite=False)
     return values[::-1][:count], vectors.T[::-1][:count]
+
+
+def orthonormal(block: AnyArray) -> AnyArray:
+    """Return an orthonormal basis of the columns of ``block``, no more than its rows, in its precision.
+
+    ``numpy.linalg.qr`` computes in double precision, row after row: 13,000 × 25 took 12 ms in place of 1.5 or 3.
+
+    Examples
+    --------
+    >>> np.abs(orthonormal(np.array([[3.0], [4.0]]))).round(12).tolist()
+    [[0.6], [0.8]]
+    """
+    functions: Any = get_lapack_funcs(["geqrf", "orgqr"], [block])
+    factor, generate = functions
+    reflectors, scales, _, _ = factor(block)
+    Q: AnyArray = generate(reflectors[:, : len(scales)], scales, overwrite_a=True)[0]
+    return Q

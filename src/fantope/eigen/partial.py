@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fantope.eigen.lapack import largest_eigenpairs
+from fantope.eigen.lapack import largest_eigenpairs, orthonormal
 from fantope.typing import Array
 
 # Measured on one thread. LAPACK wins on small matrices, and on those of a few hundred variables when many eigenpairs
@@ -55,7 +55,7 @@ class Eigenspace:
         if self.basis is None or m < DENSE_BELOW or self.crowded(len(self.basis), m) or self._resting > 0:
             self._resting = max(self._resting - 1, 0)
             return self._dense(G, enough)
-        Q = self._orthonormal(self.basis)
+        Q = orthonormal(self.basis.T)
         GQ = G @ Q
         for product in range(1, MAX_PRODUCTS + 1):
             values, C = np.linalg.eigh(Q.T @ GQ)
@@ -98,10 +98,6 @@ class Eigenspace:
         needed = enough(values)
         self.basis = np.ascontiguousarray(rows[: needed + BUFFER])
         return values[:needed], self.basis[:needed]
-
-    def _orthonormal(self, rows: Array) -> Array:
-        Q: Array = np.linalg.qr(rows.T)[0]
-        return Q
 
     @staticmethod
     def _complement(Q: Array, block: Array) -> Array:

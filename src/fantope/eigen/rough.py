@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from fantope.eigen.lapack import orthonormal
 from fantope.typing import Array
 
 MOST = 2**25  # numbers in the basis: of very many variables fewer steps are taken
@@ -28,7 +29,7 @@ def roughly_leading(M: Multiplies, count: int, start: Array, steps: int, single:
     """
     kind = np.float32 if single else np.float64
     random = np.random.default_rng(1).standard_normal((count, len(M))) / np.sqrt(len(M))
-    block = np.linalg.qr(np.concatenate([start, random]).T.astype(kind))[0]
+    block = orthonormal(np.concatenate([start, random]).T.astype(kind))
     steps = max(min(steps, MOST // block.size), 2)
     if steps * block.shape[1] >= len(M):
         basis, images = np.eye(len(M)), M @ np.eye(len(M))
@@ -40,7 +41,7 @@ def roughly_leading(M: Multiplies, count: int, start: Array, steps: int, single:
         for done in range(width, steps * width, width):
             known, block = basis[:, :done], images[:, done - width : done]
             for _ in range(2):  # once is not enough where most of the block is in the basis already
-                block = np.linalg.qr(block - known @ (known.T @ block))[0]
+                block = orthonormal(block - known @ (known.T @ block))
             basis[:, done : done + width], images[:, done : done + width] = block, M @ block
     values, C = np.linalg.eigh(basis.T @ images)
     leading = (basis @ C[:, ::-1][:, :count]).T.astype(np.float64)

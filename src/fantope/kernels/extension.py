@@ -1,17 +1,21 @@
 """The dual rows of variables outside the active set (math: docs/guarantees.md, "Extending a dual point").
 
-All rows at once, by products of matrices: up to twice as fast as a compiled loop over rows, which took 10 s to compile.
+What is done for every entry is compiled, and passes over each row while it is in cache. What is done for each row is
+not: with small systems to solve in it the kernel would take four times as long to compile.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
-from fantope.typing import AnyArray, Array
+from fantope.kernels.build import FAST
+from fantope.kernels.entry import at
+from fantope.typing import Array
 
 NEWTON_STEPS = 50  # and as many of a line search; a handful is usual: Newton ends where its piece of the function does
 SURE_AFTER = 4  # steps, after which rows that cannot be feasible are looked for
-AT_ONCE = 2**18  # entries of S in work at a time
+AT_ONCE = 2**20  # numbers in second derivatives in work at a time
 
 
 def extend_dual(
@@ -19,122 +23,119 @@ def extend_dual(
     V: Array,
     limits: float | Array,
     ridge: float,
-    slack: Array,
-    coupling: Array,
+    u: Array,
     steps: int = NEWTON_STEPS,
     enough: float = 0.0,
     visible: float = np.inf,
-) -> None:
-    """For each row s of ``S_rows`` find u in the box ±limits near clip(s) with Vᵀu ≈ Vᵀs; write s − u.
+) -> Array:
+    """For each row s of ``S_rows`` write to ``u`` a point in the box ±limits near clip(s) with Vᵀu ≈ Vᵀs.
 
     ``limits`` is a number, or an array of the shape of ``S_rows``.
     u minimises ½‖u − clip(s)‖² + ‖Vᵀ(s − u)‖²/(2·ridge) over the box. Its dual has one unknown per column of V:
-    u = clip(clip(s) + Vy) with Vᵀ(u − s) + ridge·y = 0, which a semismooth Newton iteration with a line search solves.
-    ``slack`` receives s − u and ``coupling`` the norm of Vᵀ(s − u), zero where the row is feasible. Rows that are not
+    u = clip(clip(s) + Vy) with F(y) = Vᵀ(u − s) + ridge·y = 0, which a semismooth Newton iteration with a line search
+    solves. Returns the norm of Vᵀ(s − u) for each row, zero where the row is feasible. Rows that are not
     may take all ``steps``; stopped early, u is in the box as well. A coupling of ``enough`` is as good as none,
     and a row that provably has one of ``visible``, whatever u is, is left as it is.
     """
-    first, second = np.tril_indices(V.shape[1])
-    products = V[:, first] * V[:, second]
-    count = max(AT_ONCE // max(len(V), 1), 1)
+    coupling = np.empty(len(S_rows))
+    V, columns = np.ascontiguousarray(V), np.ascontiguousarray(V.T)
+    gram = columns @ V + ridge * np.eye(len(columns))
+    count = max(AT_ONCE // max(len(columns) ** 2, 1), 1)
     for start in range(0, len(S_rows), count):
-        rows = slice(start, start + count)
-        row = _Rows(S_rows[rows], V, limits if isinstance(limits, float) else limits[rows], ridge)
-        u = row.dual(_solve(row, products, steps, enough, visible))
-        np.subtract(row.s, u, out=slack[rows])
-        coupling[rows] = np.linalg.norm(slack[rows] @ V, axis=1)
+        strip = slice(start, start + count)
+        s, box = S_rows[strip], limits if isinstance(limits, float) else limits[strip]
+        left, small = np.arange(len(s)), np.maximum(1e-11 * _scale(s, box)[:, None], enough * np.linalg.norm(V, axis=0))
+        y, F, direction = (np.zeros(small.shape) for _ in range(3))
+        H = np.empty((*y.shape, len(columns)))
+        _go(s, columns, V, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
+        for step in range(steps):
+            going = (np.abs(F[left]) > small[left]).any(axis=1)
+            if step >= SURE_AFTER:
+                going &= (
+                    _least_coupling(s[left], columns, box if isinstance(box, float) else box[left], y[left]) < visible
+                )
+            if not going.any():
+                break
+            left = left[going]
+            direction[left] = np.linalg.solve(H[left], F[left][:, :, None])[:, :, 0]
+            _go(s, columns, V, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
+        coupling[strip] = np.linalg.norm(F - ridge * y, axis=1)
+    return coupling
 
 
-class _Rows:
-    """F(y) = Vᵀ(u(y) − s) + ridge·y for several rows s, with u(y) = clip(clip(s) + Vy)."""
-
-    def __init__(self, s: Array, V: Array, limits: float | Array, ridge: float, clipped: Array | None = None) -> None:
-        self.s, self.V, self.limits, self.ridge = s, V, limits, ridge
-        self.clipped = np.clip(s, np.negative(limits), limits) if clipped is None else clipped
-
-    def take(self, chosen: AnyArray) -> _Rows:
-        """Return some of the rows."""
-        limits = self.limits if isinstance(self.limits, float) else self.limits[chosen]
-        return _Rows(self.s[chosen], self.V, limits, self.ridge, self.clipped[chosen])
-
-    def scale(self) -> Array:
-        """Return the largest number in each row, infinite limits aside."""
-        limits = np.where(np.isinf(self.limits), 0.0, self.limits)
-        return np.asarray(np.maximum(np.abs(self.s), limits).max(axis=1, initial=0.0))
-
-    def dual(self, y: Array) -> Array:
-        """Return u(y)."""
-        z = y @ self.V.T
-        z += self.clipped
-        return np.clip(z, np.negative(self.limits), self.limits, out=z)
-
-    def residual(self, y: Array) -> Array:
-        """Return F(y)."""
-        u = self.dual(y)
-        u -= self.s
-        return np.asarray(u @ self.V + self.ridge * y)
-
-    def free(self, y: Array) -> Array:
-        """Return 1 where u can move: the edge counts, at the start every entry of s outside the box is there."""
-        z = y @ self.V.T
-        z += self.clipped
-        return np.asarray(np.abs(z, out=z) <= self.limits, dtype=np.float64)
-
-    def least_coupling(self, y: Array) -> Array:
-        """Return a lower bound of ‖Vᵀ(s − u)‖ for all u in the box, positive where y separates Vᵀs from all Vᵀu."""
-        z = y @ self.V.T
-        with np.errstate(invalid="ignore"):  # 0·∞, which bounds nothing
-            apart = (z * self.s).sum(axis=1) - (np.abs(z) * self.limits).sum(axis=1)
-        return np.asarray(np.nan_to_num(apart, nan=-np.inf) / np.maximum(np.linalg.norm(y, axis=1), 1e-300))
+def _scale(s: Array, limits: float | Array) -> Array:
+    """Return the largest number in each row, infinite limits aside."""
+    finite = np.where(np.isinf(limits), 0.0, limits)
+    largest = finite.max(axis=1, initial=0.0) if finite.ndim else finite
+    return np.asarray(np.maximum(np.maximum(s.max(axis=1, initial=0.0), -s.min(axis=1, initial=0.0)), largest))
 
 
-def _solve(row: _Rows, products: Array, steps: int, enough: float, visible: float) -> Array:
-    """Return y with F(y) = 0: the gradient of a convex function, so a line search makes it safe."""
-    k = row.V.shape[1]
-    first, second = np.tril_indices(k)
-    y = np.zeros((len(row.s), k))
-    F = (row.clipped - row.s) @ row.V
-    left = np.arange(len(y))
-    small = np.maximum(1e-11 * row.scale()[:, None], enough * np.linalg.norm(row.V, axis=0))
-    H = np.empty((len(y), k, k))
-    for step in range(steps):
-        going = (np.abs(F) > small[left]).any(axis=1)
-        if step >= SURE_AFTER:
-            going &= row.least_coupling(y[left]) < visible
-        if not going.any():
-            break
-        if not going.all():
-            left, F, row = left[going], F[going], row.take(going)
-        H = H[: len(left)]
-        # At the start all entries are free.
-        H[:, first, second] = H[:, second, first] = row.free(y[left]) @ products if step else products.sum(axis=0)
-        H[:, range(k), range(k)] += row.ridge
-        direction = np.asarray(np.linalg.solve(H, F[:, :, None])[:, :, 0], dtype=np.float64)
-        y[left], F = _search(row, y[left], F, direction, steps)
-    return y
+def _least_coupling(s: Array, V: Array, limits: float | Array, y: Array) -> Array:
+    """Return a lower bound of ‖Vᵀ(s − u)‖ for all u in the box, positive where y separates Vᵀs from all Vᵀu."""
+    z = y @ V
+    with np.errstate(invalid="ignore"):  # 0·∞, which bounds nothing
+        apart = (z * s).sum(axis=1) - (np.abs(z) * limits).sum(axis=1)
+    return np.asarray(np.nan_to_num(apart, nan=-np.inf) / np.maximum(np.linalg.norm(y, axis=1), 1e-300))
 
 
-def _search(row: _Rows, y: Array, F: Array, direction: Array, steps: int) -> tuple[Array, Array]:
-    """Return y − t·direction and F there, t such that the slope along it is nearly flat or still falling at t = 1.
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _go(s, V, rows_of_V, gram, limits, ridge, tries, left, direction, y, F, H, u):  # type: ignore[no-untyped-def]
+    """Step from y against ``direction`` in the rows that are left; write y, u, F and its derivative H there.
 
-    Where H is almost singular the full step is far too long: it is shrunk by tenths first.
+    F is the gradient of a convex function, so a line search makes Newton's steps safe: t is such that the slope along
+    the step is nearly flat or still falling at t = 1. Where H is almost singular the full step is far too long: it is
+    shrunk by tenths first.
     """
-    slope = (direction * F).sum(axis=1)
-    trial = y - direction
-    found = row.residual(trial)
-    steep = (direction * found).sum(axis=1)
-    left = np.flatnonzero((np.abs(steep) > 0.5 * slope) & (steep <= 0.0))
-    low, high, t = np.zeros(len(y)), np.full(len(y), np.inf), np.ones(len(y))
-    steep = steep[left]
-    for _ in range(steps - 1):
-        if not len(left):
-            break
-        ahead = steep > 0.0
-        low[left[ahead]], high[left[~ahead]] = t[left[ahead]], t[left[~ahead]]
-        t[left] = np.where(low[left] == 0.0, 0.1 * high[left], 0.5 * (low[left] + high[left]))
-        trial[left] = y[left] - t[left, None] * direction[left]
-        found[left] = row.take(left).residual(trial[left])
-        steep = (direction[left] * found[left]).sum(axis=1)
-        off = np.abs(steep) > 0.5 * slope[left]
-        left, steep = left[off], steep[off]
-    return trial, found
+    k, m = V.shape
+    z, edge, chosen = np.empty(m), np.empty(m), np.empty(m, np.int64)
+    for r in range(len(left)):
+        i = left[r]
+        t, low, high, slope = 1.0, 0.0, np.inf, 0.0
+        for c in range(k):
+            slope += direction[i, c] * F[i, c]
+        for attempt in range(tries):
+            for j in range(m):
+                edge[j] = at(limits, i, j)
+                z[j] = min(max(s[i, j], -edge[j]), edge[j])
+            for c in range(k):
+                shift = y[i, c] - t * direction[i, c]
+                for j in range(m):
+                    z[j] += shift * V[c, j]
+            for j in range(m):
+                u[i, j] = min(max(z[j], -edge[j]), edge[j])
+            steep = 0.0
+            for c in range(k):
+                total = ridge * (y[i, c] - t * direction[i, c])
+                for j in range(m):
+                    total += V[c, j] * (u[i, j] - s[i, j])
+                F[i, c] = total
+                steep += direction[i, c] * total
+            if abs(steep) <= 0.5 * slope or (t == 1.0 and steep > 0.0):
+                break
+            if steep > 0.0:
+                low = t
+            else:
+                high = t
+            if attempt < tries - 1:
+                t = 0.1 * high if low == 0.0 else 0.5 * (low + high)
+        # The derivative is Σ v_j v_jᵀ + ridge over the entries that can move: those in the box, its edge included,
+        # because there every entry of s outside the box is at the start. Mostly few are beyond it, and are left out.
+        fixed = 0
+        for j in range(m):
+            fixed += abs(z[j]) > edge[j]
+        few = 2 * fixed <= m
+        count = 0
+        for j in range(m):
+            chosen[count] = j
+            count += (abs(z[j]) > edge[j]) == few
+        sign = -1.0 if few else 1.0
+        for c in range(k):
+            y[i, c] -= t * direction[i, c]
+            for e in range(k):
+                H[i, c, e] = gram[c, e] if few else (ridge if c == e else 0.0)
+        for b in range(count):
+            j = chosen[b]
+            for c in range(k):
+                v = sign * rows_of_V[j, c]
+                for e in range(k):
+                    H[i, c, e] += v * rows_of_V[j, e]

@@ -16,6 +16,7 @@ import scipy.linalg
 from scipy.linalg.blas import get_blas_funcs
 
 from fantope.eigen import all_blas_threads
+from fantope.eigen.lapack import orthonormal
 from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
 
@@ -82,7 +83,7 @@ class NearProjection:
     def _renew(self, G: AnyArray, count: int, accuracy: float) -> bool:
         """Make the last ``count`` vectors those of G; False if they do not get there."""
         rest, others = self._V[:, :-count], self._values[:-count]
-        Q = np.linalg.qr(self._V[:, -count:])[0]
+        Q = orthonormal(self._V[:, -count:])
         GQ = self._symm(1.0, G, Q)
         most = min(len(G) // (SMALL_SHARE * count) + 1, DAVIDSON_STEPS)
         for step in range(most + 1):
@@ -103,7 +104,7 @@ class NearProjection:
             T /= np.maximum(values - others[:, None].astype(T.dtype), least)
             P = self._gemm(1.0, rest, T)
             for _ in range(2):
-                P = np.linalg.qr(P - Q @ (Q.T @ P))[0]
+                P = orthonormal(P - Q @ (Q.T @ P))
             Q, GQ = np.hstack([Q, P]), np.hstack([GQ, self._symm(1.0, G, P)])
         K = np.asfortranarray(K)
         self._V[:, :-count] -= self._gemm(1.0, K, self._gemm(1.0, K, rest, trans_a=True))

@@ -15,6 +15,7 @@ from fantope.problem.slack import SplitSlack
 from fantope.problem.soft_graph import SoftGraph, SoftMatrix, dense_graph, soft_matrix
 from fantope.typing import Array, IntArray
 
+FEW = 8  # times as few columns as S has are read as rows
 SAMPLE = 64  # rows by which the share of pairs above their limits is judged
 SOFT_UP_TO = 6000  # variables; half as much memory again as S has is kept while their problem is solved
 SPARSE = 0.04  # of the pairs: up to here sparse products are faster
@@ -57,7 +58,10 @@ class Problem:
 
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return S[rows][:, cols] as a new array."""
-        return self.S[rows[:, None], cols]
+        if len(rows) <= len(cols) or len(cols) * FEW > len(self.S):
+            return self.S[rows[:, None], cols]
+        # S is symmetric, and few of its rows are read faster than a little of each (1.5 in place of 13 ms at 3,200).
+        return np.ascontiguousarray(self.S[cols[:, None], rows].T)
 
     def reach(self, rows: IntArray) -> IntArray:
         """Return ``rows`` and the variables that may have an entry above its limit with one of them, ascending."""

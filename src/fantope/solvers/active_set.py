@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fantope.eigen import Eigenspace, all_blas_threads
-from fantope.eigen.lapack import largest_eigenpairs
+from fantope.eigen.lapack import largest_eigenpairs, orthonormal
 from fantope.eigen.rough import roughly_leading
 from fantope.kernels.extension import extend_dual
 from fantope.problem.dual import ExtendedDual
@@ -188,10 +188,12 @@ class ActiveSet:
         violators = outside[np.argsort(-coupling, kind="stable")][: int((coupling > visible).sum())]
         settled = len(violators) < 0.2 * len(active)
         new = violators[: max(20, int(MAX_GROWTH * len(active)))]
-        if settled and (state.tol <= 10 * state.final_tol or problem.graph is not None):
-            new = np.union1d(new, self._heavy(problem, state, LOOK))
         # Before the inner problem is accurate, a certificate over all variables would cost more than it is worth …
         accurate = run.gap <= state.final_tol or state.tol == state.final_tol
+        if settled and (state.tol <= 10 * state.final_tol or problem.graph is not None):
+            heavy = self._heavy(problem, state, LOOK)
+            # A look sees what violators lift the bound by: where that is little, they are not missed.
+            new = new[:0] if accurate and len(heavy) == 0 else np.union1d(new, heavy)
         if accurate and len(new) == 0 and state.fractional:
             new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
         state.pending = (accurate and len(new) == 0) or state.full
@@ -261,7 +263,7 @@ class ActiveSet:
         place, every = np.searchsorted(columns, outside), len(columns) == problem.size
         U = np.empty((len(active), len(columns)))
         U[:, np.searchsorted(columns, active)] = U_inner
-        coupling = np.zeros(len(outside))
+        coupling = np.empty(len(outside))
         used = X.weights > USED
         V = np.zeros((len(active), int(used.sum())))
         V[np.searchsorted(active, X.rows)] = X.vectors[used].T
@@ -271,11 +273,10 @@ class ActiveSet:
         for start in range(0, len(outside), EXTENDED):
             strip = slice(start, start + EXTENDED)
             S_rows = problem.block(outside[strip], active)
-            slack = np.empty_like(S_rows)
             limits = problem.box.limits(outside[strip], active)
-            extend_dual(S_rows, V, limits, RIDGE, slack, coupling[strip], EXTENSION_STEPS, HARMLESS * visible, visible)
-            U[:, place[strip]] = (S_rows - slack).T
-        problem.box.clip(U, active, columns)  # s − (s − u) may round to just outside
+            u = np.empty_like(S_rows)
+            coupling[strip] = extend_dual(S_rows, V, limits, RIDGE, u, EXTENSION_STEPS, HARMLESS * visible, visible)
+            U[:, place[strip]] = u.T
         return ExtendedDual(problem.box, active, U, None if every else columns), coupling, outside
 
     def _heavy(self, problem: Problem, state: ActiveSetState, steps: int) -> IntArray:
@@ -381,7 +382,7 @@ def _lifted(run: Run, active: IntArray, size: int) -> Run:
 
 def _beside(V: Array, W: Array) -> Array:
     """Return an orthonormal basis of what W has beside the range of V."""
-    basis = np.linalg.qr(V)[0]
+    basis = orthonormal(V)
     rest = W - basis @ (basis.T @ W)
     Q, size, _ = np.linalg.svd(rest, full_matrices=False)
     return np.asarray(Q[:, size > 1e-3])

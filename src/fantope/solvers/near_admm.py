@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.linalg
 
+from fantope.eigen.lapack import orthonormal
 from fantope.eigen.rough import roughly_leading
 from fantope.kernels.near import misfit, near_pass, rescale, target
 from fantope.problem.dual import DenseDual
@@ -183,7 +184,7 @@ class NearAdmm:
         leading = state.projection.vectors[: d + 3].astype(np.float64)
         V = leading[:d].T
         for _ in range(2):
-            V = np.linalg.qr(Y @ V)[0]
+            V = orthonormal(Y @ V)
         X: Factors | None = compress(Factors(np.arange(problem.size), np.ascontiguousarray(V.T), np.ones(d)))
         assert X is not None
         value = problem.objective(X)
@@ -311,7 +312,7 @@ class NearAdmm:
 
     def _primal(self, problem: Problem, state: NearAdmmState, enough: float) -> Factors | None:
         projection = state.projection
-        Q = np.linalg.qr(projection.vectors.T.astype(np.float64))[0]
+        Q = orthonormal(projection.vectors.T.astype(np.float64))
         Y, _ = state.split(problem)
         return primal_candidate(problem, Y, None, np.ascontiguousarray(Q.T), projection.weights, enough)
 
