@@ -31,7 +31,8 @@ from fantope.problem.bounds import (
 from fantope.problem.decomposition import component_labels, wide_problem
 from fantope.problem.dominance import RITZ_STEPS, dominated_bounds, spread
 from fantope.problem.dual import ExtendedDual, LiftedDual, PenalisedDual, ReducedDual, StructuredDual
-from fantope.problem.problem import Problem
+from fantope.problem.level import levelled_bounds
+from fantope.problem.problem import SOFT_UP_TO, Problem
 from fantope.problem.projection import Factors, share_of_centre
 from fantope.problem.simplex import capped_simplex
 from fantope.problem.slack import SplitSlack
@@ -41,6 +42,7 @@ from fantope.typing import Array, BoolArray, IntArray
 SLACK = 0.02  # of an absolute tolerance: what proving the bound may cost
 ACCEPTED = 0.95  # of the tolerance: a bound within it ends the run, and need not be any tighter
 LARGEST_SHARE = 0.5  # of the variables in the active set; beyond it a factorisation of all costs about as much
+FROM_LEVEL = 1000  # variables from which a factor in single precision pays
 LARGEST_CORE = 4000  # variables in the matrix that bounds all others, where these are too many for a factorisation
 FEASIBLE = 1e-9  # distance to the Fantope that counts as rounding
 ABOUT_ZERO = 1e-2  # of the size of the terms whose difference the optimum is: a smaller one is measured by that
@@ -163,6 +165,12 @@ def certify(
             # Ritz values are below φ_d(S − U): where they are beyond what is accepted, a factorisation is in vain.
             if bound <= accepted or _rough_sum(split, problem.n_components, X) > accepted:
                 return Certificate(objective, bound)
+    if few and FROM_LEVEL <= problem.size <= SOFT_UP_TO and problem.graph is None:
+        assert isinstance(dual, ExtendedDual)
+        split = SplitSlack(problem.block, problem.diagonal(), problem.soft, dual)
+        found = levelled_bounds(split, X, problem.n_components, slack, objective, accepted)
+        if found is not None:
+            return Certificate(objective, _sum_of_largest(found, problem.n_components))
     M = dual.slack(problem.S)
 
     def refill(M: Array) -> None:

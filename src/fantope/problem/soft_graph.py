@@ -16,6 +16,7 @@ from fantope.penalties import Entrywise
 from fantope.typing import AnyArray, Array, IntArray
 
 STRIP = 512  # rows of S read at a time
+CACHED = 64  # rows that stay in cache while they are read twice
 
 
 @dataclass(frozen=True)
@@ -79,9 +80,10 @@ class SoftMatrix:
 def soft_matrix(S: Array, penalty: Entrywise) -> SoftMatrix:
     """Return the matrix of all pairs."""
     every, values = np.arange(len(S)), np.empty(S.shape, np.float32)
-    for start in range(0, len(S), STRIP):
-        rows = every[start : start + STRIP]
-        values[rows] = S[rows] - penalty.clip(S[rows], rows, every)
+    for start in range(0, len(S), CACHED):
+        rows = slice(start, start + CACHED)
+        clipped = penalty.clip(S[rows].copy(), every[rows], every)
+        np.subtract(S[rows], clipped, out=values[rows], casting="same_kind")
     np.fill_diagonal(values, 0.0)
     return SoftMatrix(values)
 

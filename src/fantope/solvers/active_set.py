@@ -41,6 +41,7 @@ EXTENSION_STEPS = 12  # Newton steps; feasible rows take fewer, the others would
 HARMLESS = 1e-3  # of a coupling that counts: as good as none, even if all variables had it
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
+FIRST_LOOK = 5  # block products that choose them
 FIRST_TOL = 1e-2  # of the first round: enough to see which variables are missing
 NEAR_UP_TO = 2500  # variables; few, but full decompositions (at 1,519 they took 7.5 s in place of 13)
 SECOND_UP_TO, SECOND_AFTER = 100, 9000  # variables up to which, iterations after which another method is tried
@@ -147,7 +148,7 @@ class ActiveSet:
         M = problem.rough_slack(ExtendedDual.empty(m, problem.box), single=True)
         start = np.random.default_rng(0).standard_normal((d + 3, m))
         if isinstance(M, SplitSlack):
-            _, rows = roughly_leading(M, d, start, SEARCH, single=True)
+            _, rows = roughly_leading(M, d, start, FIRST_LOOK, single=True)
         else:
             _, rows = Eigenspace(start).leading(M, lambda _: d, relative=0.05)
         leverage = (rows**2).sum(axis=0)

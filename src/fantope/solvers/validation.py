@@ -15,7 +15,7 @@ from fantope.typing import Array
 
 SYMMETRY = 1e-8  # largest |S − Sᵀ| relative to the largest |S| that counts as rounding
 NOT_NUMBERS = "cmMSU"  # kinds of NumPy types: complex numbers, times, dates, text
-STRIP = 512  # rows checked at a time, so that checking needs no second p × p array
+TILE = 256  # rows and columns checked at a time: two tiles fit into the cache, whichever way they are read
 
 
 def check_covariance(S: Any) -> Covariance:
@@ -52,11 +52,12 @@ def check_covariance(S: Any) -> Covariance:
 def _symmetric(S: Array) -> Array:
     """Check that S is finite and symmetric; return it exactly symmetric (a copy only if it was not)."""
     worst, scale = 0.0, 0.0
-    for start in range(0, len(S), STRIP):
-        rows = S[start : start + STRIP]
-        check_finite(rows, "S", first_row=start, remedy="remove or impute missing values before computing S")
-        worst = max(worst, float(np.abs(rows[:, start:] - S[start:, start : start + STRIP].T).max()))
-        scale = max(scale, float(np.abs(rows).max()))
+    for i in range(0, len(S), TILE):
+        rows = S[i : i + TILE]
+        check_finite(rows, "S", first_row=i, remedy="remove or impute missing values before computing S")
+        for j in range(i, len(S), TILE):
+            worst = max(worst, float(np.abs(rows[:, j : j + TILE] - S[j : j + TILE, i : i + TILE].T).max()))
+        scale = max(scale, float(rows.max()), -float(rows.min()))
     if worst > SYMMETRY * max(scale, np.finfo(float).tiny):
         raise ValueError(
             f"S must be symmetric, got |S − Sᵀ| up to {worst:.3g}; pass (S + S.T) / 2 if that is what you mean."
