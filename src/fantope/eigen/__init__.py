@@ -2,6 +2,6 @@
 
 from fantope.eigen.lapack import largest_eigenvalues
 from fantope.eigen.partial import Eigenspace
-from fantope.eigen.threads import all_blas_threads, one_blas_thread
+from fantope.eigen.threads import all_blas_threads, one_blas_thread, share_out
 
-__all__ = ["Eigenspace", "all_blas_threads", "largest_eigenvalues", "one_blas_thread"]
+__all__ = ["Eigenspace", "all_blas_threads", "largest_eigenvalues", "one_blas_thread", "share_out"]

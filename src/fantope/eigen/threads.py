@@ -7,15 +7,20 @@ Memory-bound passes are parallel inside the kernels instead.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
+from numba import get_num_threads
 from threadpoolctl import ThreadpoolController
 
 # Variables from which a LAPACK factorisation gains enough from threads. At 1,000 it gains a fifth; but beside another
 # program that takes a core, threads that wait for each other take five times as long as one.
 LARGE = 2000
+
+Part = TypeVar("Part")
 
 
 @cache
@@ -44,3 +49,14 @@ def all_blas_threads(size: int) -> AbstractContextManager[Any]:
         return nullcontext()
     limiter: AbstractContextManager[Any] = _controller().limit(limits=_configured_threads(), user_api="blas")
     return limiter
+
+
+def share_out(work: Callable[[Part], object], parts: Sequence[Part]) -> None:
+    """Call ``work`` for each of the parts, on as many threads as kernels may use: what takes long releases the lock."""
+    threads = min(int(get_num_threads()), len(parts))
+    if threads < 2:
+        for part in parts:
+            work(part)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, parts))

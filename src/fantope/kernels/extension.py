@@ -137,5 +137,8 @@ def _go(s, V, rows_of_V, gram, limits, ridge, tries, left, direction, y, F, H, u
             j = chosen[b]
             for c in range(k):
                 v = sign * rows_of_V[j, c]
-                for e in range(k):
+                for e in range(c + 1):
                     H[i, c, e] += v * rows_of_V[j, e]
+        for c in range(k):
+            for e in range(c):
+                H[i, e, c] = H[i, c, e]

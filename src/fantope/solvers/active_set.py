@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fantope.eigen import Eigenspace, all_blas_threads
+from fantope.eigen import Eigenspace, all_blas_threads, share_out
 from fantope.eigen.lapack import largest_eigenpairs, orthonormal
 from fantope.eigen.rough import roughly_leading
 from fantope.kernels.extension import extend_dual
@@ -36,7 +36,7 @@ from fantope.typing import Array, IntArray
 WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a few rounds (measured)
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
-EXTENDED = 4096  # outside variables whose rows of S are in memory at a time
+EXTENDED = 1024  # outside variables whose rows of S are in memory at a time, for each thread
 EXTENSION_STEPS = 12  # Newton steps; feasible rows take fewer, the others would take all of them
 HARMLESS = 1e-3  # of a coupling that counts: as good as none, even if all variables had it
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
@@ -271,13 +271,20 @@ class ActiveSet:
         if state.guards is not None:
             V = np.hstack([V, GUARD * _beside(V, state.guards[:, active].T)])
         visible = state.visible(problem.n_components)
-        for start in range(0, len(outside), EXTENDED):
+
+        def extend(start: int) -> None:
             strip = slice(start, start + EXTENDED)
-            S_rows = problem.block(outside[strip], active)
-            limits = problem.box.limits(outside[strip], active)
-            u = np.empty_like(S_rows)
-            coupling[strip] = extend_dual(S_rows, V, limits, RIDGE, u, EXTENSION_STEPS, HARMLESS * visible, visible)
+            S_rows, limits = problem.block(outside[strip], active), problem.box.limits(outside[strip], active)
+            u, harmless = np.empty_like(S_rows), HARMLESS * visible
+            coupling[strip] = extend_dual(S_rows, V, limits, RIDGE, u, EXTENSION_STEPS, harmless, visible)
             U[:, place[strip]] = u.T
+
+        strips = range(0, len(outside), EXTENDED)
+        if isinstance(problem, WideProblem):  # whose blocks of S are computed, on all threads
+            for start in strips:
+                extend(start)
+        else:
+            share_out(extend, strips)
         return ExtendedDual(problem.box, active, U, None if every else columns), coupling, outside
 
     def _heavy(self, problem: Problem, state: ActiveSetState, steps: int) -> IntArray:
