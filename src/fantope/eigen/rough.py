@@ -9,6 +9,7 @@ import numpy as np
 from fantope.eigen.lapack import orthonormal
 from fantope.typing import Array
 
+LEAST = 3  # random vectors beside the start
 MOST = 2**25  # numbers in the basis: of very many variables fewer steps are taken
 
 
@@ -28,7 +29,8 @@ def roughly_leading(M: Multiplies, count: int, start: Array, steps: int, single:
     ``single`` says to be that of single precision: twice as fast.
     """
     kind = np.float32 if single else np.float64
-    random = np.random.default_rng(1).standard_normal((count, len(M))) / np.sqrt(len(M))
+    others = max(count // 4, LEAST, count - len(start))
+    random = np.random.default_rng(1).standard_normal((others, len(M))) / np.sqrt(len(M))
     block = orthonormal(np.concatenate([start, random]).T.astype(kind))
     steps = max(min(steps, MOST // block.size), 2)
     if steps * block.shape[1] >= len(M):

@@ -31,7 +31,7 @@ from fantope.typing import Array
 SINGLE = 2.0**-24  # unit roundoff
 RANGE = 1e-12, 1e12  # of the level: far beyond it squares leave single precision
 SHARES = 0.4, 0.2  # of the way from the largest eigenvalue of M_PP, roughly, to τ: the levels that are tried
-RITZ_VECTORS, OTHERS_STEPS = 8, 4  # by which that eigenvalue is estimated
+OTHERS_VECTORS, OTHERS_STEPS = 8, 4  # by which that eigenvalue is estimated
 USED = 0.9  # of what the bound may still lose: what E may cost, as far as Ritz values show
 
 
@@ -44,7 +44,7 @@ def levelled_bounds(M: SplitSlack, X: Factors, count: int, slack: float, below: 
     theta = roughly_leading(M.M_AA, count, start, RITZ_STEPS)[0]
     room = accepted - float(theta.sum())
     tau = float(theta[-1]) + ROOM * room / count
-    lowest = float(roughly_leading(_Others(M), RITZ_VECTORS, np.zeros((0, len(M))), OTHERS_STEPS)[0][0])
+    lowest = float(roughly_leading(_Others(M), OTHERS_VECTORS, np.zeros((0, len(M))), OTHERS_STEPS)[0][0])
     if room <= 0.0 or lowest >= tau:
         return None
     for share in SHARES:

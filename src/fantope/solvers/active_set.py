@@ -85,6 +85,7 @@ class ActiveSetState:
     guards: Array | None = None  # those that lifted the bound: the extended dual point keeps away from them
     objective: float = -np.inf
     inner_bound: float = np.inf
+    promising: bool = False  # the last look saw no more than a certificate accepts
     pending: bool = False  # X and dual await their certificate over all variables
     full: bool = False  # memory holds no more active variables: the next certificate is the last
     exhausted: bool = False  # the inner problem came to rest above its tolerance: another round would bring nothing
@@ -193,6 +194,7 @@ class ActiveSet:
         accurate = run.gap <= state.final_tol or state.tol == state.final_tol
         if settled and (state.tol <= 10 * state.final_tol or problem.graph is not None):
             heavy = self._heavy(problem, state, LOOK)
+            accurate |= state.promising
             # A look sees what violators lift the bound by: where that is little, they are not missed.
             new = new[:0] if accurate and len(heavy) == 0 else np.union1d(new, heavy)
         if accurate and len(new) == 0 and state.fractional:
@@ -341,8 +343,9 @@ class ActiveSet:
         count = d + min(max(state.fractional, 3), CLUSTER)
         values, state.leading = roughly_leading(M, count, start, steps, single)
         total, scale = float(values[:d].sum()), abs(state.inner_bound)
-        near_goal = total - state.objective <= LOOK_SHARE * state.tol_outside * scale
-        return values, near_goal or total - state.inner_bound <= EXCESS * max(state.tol, state.final_tol) * scale
+        state.promising = total - state.objective <= LOOK_SHARE * state.tol_outside * scale
+        within = total - state.inner_bound <= EXCESS * max(state.tol, state.final_tol) * scale
+        return values, within or state.promising
 
     @staticmethod
     def _tighten(state: ActiveSetState) -> None:
