@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.linalg
-from scipy.linalg.lapack import get_lapack_funcs
+from scipy.linalg.lapack import dgeqrf, dorgqr, sgeqrf, sorgqr
 
 from fantope.typing import AnyArray, Array
 
@@ -53,8 +51,7 @@ def orthonormal(block: AnyArray) -> AnyArray:
     >>> np.abs(orthonormal(np.array([[3.0], [4.0]]))).round(12).tolist()
     [[0.6], [0.8]]
     """
-    functions: Any = get_lapack_funcs(["geqrf", "orgqr"], [block])
-    factor, generate = functions
+    factor, generate = (sgeqrf, sorgqr) if block.dtype == np.float32 else (dgeqrf, dorgqr)
     reflectors, scales, _, _ = factor(block)
     Q: AnyArray = generate(reflectors[:, : len(scales)], scales, overwrite_a=True)[0]
     return Q
