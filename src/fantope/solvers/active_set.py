@@ -192,7 +192,7 @@ class ActiveSet:
         new = violators[: max(20, int(MAX_GROWTH * len(active)))]
         # Before the inner problem is accurate, a certificate over all variables would cost more than it is worth …
         accurate = run.gap <= state.final_tol or state.tol == state.final_tol
-        if settled and (state.tol <= 10 * state.final_tol or problem.graph is not None):
+        if settled and (state.tol <= 10 * state.final_tol or problem.graph is not None or state.fractional):
             heavy = self._heavy(problem, state, LOOK)
             accurate |= state.promising
             # A look sees what violators lift the bound by: where that is little, they are not missed.
@@ -366,6 +366,7 @@ class ActiveSet:
                 return
         elif len(merged) > LARGEST_SHARE * problem.size:
             merged = np.arange(problem.size)
+            state.tol = state.final_tol = WHOLE_SHARE * state.tol_outside
         X = np.zeros((len(merged), len(merged)))
         inside = np.searchsorted(merged, state.active)
         X[np.ix_(inside, inside)] = state.start.X
