@@ -41,6 +41,7 @@ from fantope.typing import Array, BoolArray, IntArray
 
 SLACK = 0.02  # of an absolute tolerance: what proving the bound may cost
 ACCEPTED = 0.95  # of the tolerance: a bound within it ends the run, and need not be any tighter
+ENOUGH = 20  # eigenvectors of X beyond d from which those of S − U are looked for
 LARGEST_SHARE = 0.5  # of the variables in the active set; beyond it a factorisation of all costs about as much
 FROM_LEVEL = 1000  # variables from which a factor in single precision pays
 LARGEST_CORE = 4000  # variables in the matrix that bounds all others, where these are too many for a factorisation
@@ -147,8 +148,9 @@ def certify(
             bound = dual_bound(dual.M, d, slack=slack, below=objective - dual.value)
         return Certificate(objective, bound + dual.value)
     if leading is None:  # the range of X is nearly the leading eigenspace of S − U
-        leading = np.zeros((len(X.weights), problem.size))
-        leading[:, X.rows] = X.vectors
+        heaviest = np.argsort(-X.weights, kind="stable")[: problem.n_components + ENOUGH]
+        leading = np.zeros((len(heaviest), problem.size))
+        leading[:, X.rows] = X.vectors[heaviest]
     accepted = objective + ACCEPTED * tol * abs(objective)
     if isinstance(problem, WideProblem):
         assert isinstance(dual, ExtendedDual)
