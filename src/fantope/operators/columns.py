@@ -114,14 +114,18 @@ class ArrayColumns:
         both = rows if cols is None else np.concatenate([rows, cols])
         k = len(rows)
         total = np.zeros((k, k if cols is None else len(cols)))
-        for piece in self._pieces(both):
+        for number, piece in enumerate(self._pieces(both)):
             piece -= mean[both]
             if cols is None:
                 # Right of the diagonal, a strip at a time: NumPy's product of a matrix with its own transpose also
                 # copies one half to the other, which for thousands of columns takes about as long as the product.
                 for start in range(0, k, STRIP):
-                    strip = slice(start, start + STRIP)
-                    total[strip, start:] += piece[:, strip].T @ piece[:, start:]
+                    strip, right = piece[:, start : start + STRIP].T, piece[:, start:]
+                    target = total[start : start + STRIP, start:]
+                    if number == 0:  # mostly the only one: no further array for the product
+                        np.matmul(strip, right, out=target)
+                    else:
+                        target += strip @ right
             else:
                 total += piece[:, :k].T @ piece[:, k:]
         total /= self.shape[0]
