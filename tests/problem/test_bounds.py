@@ -156,3 +156,12 @@ def test_rounding_is_added_never_subtracted(scale):
     assert 5.5 * scale <= dual_bound(M, 2) <= 5.5 * scale * (1 + 1e-12)
     ones = np.full((300, 300), scale)
     assert 300 * scale <= dual_bound(ones, 1, slack=1e-9 * scale) <= 300 * scale * (1 + 1e-9)
+
+
+def test_a_matrix_that_changes_has_other_bounds():
+    M = sample_covariance(np.random.default_rng(1), 20, 8)
+    first = leading_eigenvalue_bounds(M, 2)
+    np.testing.assert_array_equal(leading_eigenvalue_bounds(M, 2), first)
+    assert len(leading_eigenvalue_bounds(M, 3)) == 3
+    M += np.eye(len(M))
+    np.testing.assert_allclose(leading_eigenvalue_bounds(M, 2), first + 1.0)

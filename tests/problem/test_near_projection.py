@@ -60,7 +60,7 @@ def test_derivative_after_a_renewal(G: Array, monkeypatch: pytest.MonkeyPatch) -
     projection.renewed(np.tril(G), False, 1e-4)
     change = small_change(1, 0.02)
     off = np.linalg.norm(whole(projection.near(np.tril(change))) - projected(G + change))
-    assert off < 0.15 * np.linalg.norm(projected(G + change) - projected(G))
+    assert off < 0.2 * np.linalg.norm(projected(G + change) - projected(G))
 
 
 def test_another_matrix_is_decomposed(G: Array) -> None:
@@ -69,3 +69,12 @@ def test_another_matrix_is_decomposed(G: Array) -> None:
     other = small_change(2, 3.0)
     X = projection.renewed(np.tril(other), False, 1e-6)
     np.testing.assert_allclose(whole(X), projected(other), atol=1e-9)
+
+
+def test_a_common_slope_of_what_is_far_below(G: Array) -> None:
+    projection = NearProjection(TRACE)
+    before = whole(projection.exact(np.tril(G), single=True))
+    change = small_change(0, 0.02)
+    after = projected(G + change)
+    off = np.linalg.norm(whole(projection.near(np.tril(change).astype(np.float32))) - after)
+    assert off < 0.2 * np.linalg.norm(before - after)

@@ -137,6 +137,8 @@ class WeightedL1(Entrywise):
         if rows is None or cols is None:
             return self._block if len(self._rows) == self._size else self._whole
         r, c = self._places(rows), self._places(cols)
+        if r.min(initial=0) >= 0 and c.min(initial=0) >= 0:
+            return self._block[r[:, None], c]
         inside = np.flatnonzero(r >= 0), np.flatnonzero(c >= 0)
         found = np.full((len(rows), len(cols)), self.alpha)
         found[np.ix_(*inside)] = self._block[np.ix_(r[inside[0]], c[inside[1]])]

@@ -20,12 +20,13 @@ import scipy.linalg
 from fantope.eigen.lapack import orthonormal
 from fantope.eigen.rough import roughly_leading
 from fantope.kernels.near import misfit, near_pass, rescale, target
+from fantope.problem.bounds import DENSE_UP_TO, leading_eigenvalue_bounds
 from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors, compress
 from fantope.solvers.base import Candidate, Start
-from fantope.solvers.near_state import PROMISE, Means, NearAdmmState, Schedule
+from fantope.solvers.near_state import PROMISE, Means, NearAdmmState, Schedule, Workspace
 from fantope.solvers.row_metric import RowMetric, uneven
 from fantope.solvers.spectral import primal_candidate, rough_start
 from fantope.typing import AnyArray, Array
@@ -98,6 +99,7 @@ class NearAdmm:
             rho,
             projection,
             tol,
+            Workspace(problem),
             serves=serves,
             multiplier=size,
             look_at=FIRST_LOOK,
@@ -187,9 +189,11 @@ class NearAdmm:
             V = orthonormal(Y @ V)
         X: Factors | None = compress(Factors(np.arange(problem.size), np.ascontiguousarray(V.T), np.ones(d)))
         assert X is not None
-        value = problem.objective(X)
-        bound = float(roughly_leading(problem.S - U, d, leading, LOOK_STEPS)[0].sum())
-        if bound - value <= state.nearly * min(state.tol, LOOSEST) * abs(bound):
+        enough = problem.objective(X) + state.nearly * min(state.tol, LOOSEST) * abs(state.bound)
+        M = problem.S - U
+        if float(np.vdot(V, M @ V)) > enough:  # no bound is below that
+            return
+        if float(roughly_leading(M, d, leading, LOOK_STEPS)[0].sum()) <= enough:
             if 2 * len(X.rows) <= problem.size:  # then a repair, which keeps components of Y apart, costs little
                 X = problem.repair(Y)
             state.offer = Candidate(X, DenseDual(U, problem.box), problem.size)
@@ -208,7 +212,8 @@ class NearAdmm:
         predicted = None if state.change is None else state.projection.near(state.change)
         many = problem.size >= schedule.single_from
         single = many and state.estimate > schedule.single_above * abs(state.bound)
-        slack = float(target(state.Z, problem.S, state.G, problem.limits, 1 / state.rho))
+        work = state.work
+        slack = target(state.Z, problem.S, state.G, work.limits, 1 / state.rho, work.scratch, work.lower)
         # The dual scale lies between ‖U‖ and ‖S − U‖: with the first alone ρ is far too large for correlations
         # and a large alpha (U is then nearly S), with the second it is somewhat too small on the paper's model.
         state.dual_scale = np.sqrt(max(state.multiplier, 1e-300) * max(np.sqrt(slack), 1e-300))
@@ -226,17 +231,23 @@ class NearAdmm:
                 if state.serves > 1 or state.doubts <= 0:
                     state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
         state.bound = state.rho * state.projection.support_value
-        np.subtract(problem.S / state.rho, state.G, out=state.G)
-        state.estimate = misfit(X, state.rho * (state.G + X), problem.limits)
+        U = np.multiply(problem.S, 1 / state.rho, out=work.scratch[1])
+        np.subtract(U, state.G, out=state.G)
+        np.add(state.G, X, out=U)
+        U *= state.rho
+        state.estimate = misfit(X, U, work.finite, work.scratch)
+        state.served, state.total[:] = 0, 0.0
         if state.change is None or state.change.dtype != X.dtype:
             state.change = np.empty(X.shape, X.dtype)
         self._advance(problem, state, X)
 
     def _advance(self, problem: Problem, state: NearAdmmState, X: AnyArray) -> None:
         assert state.change is not None
-        sums = near_pass(state.Z, state.G, X, problem.limits, 1 / state.rho, self.relax, state.change)
+        limits = state.work.limits
+        sums = near_pass(state.Z, state.G, X, limits, 1 / state.rho, self.relax, state.change, state.total)
         state.primal, state.dual, state.multiplier = np.sqrt(sums).tolist()
         state.iteration += 1
+        state.served += 1
 
     def _balance(self, problem: Problem, state: NearAdmmState) -> None:
         """Keep the relative residuals near each other by changing ρ, which takes a new decomposition anyway."""
@@ -250,7 +261,7 @@ class NearAdmm:
             return
         most = 2.0 if 1e-3 < ratio < 1e3 else 10.0  # at first ρ may be off by many orders of magnitude
         factor = min(max(np.sqrt(ratio), 1 / most), most)
-        rescale(state.Z, problem.limits, 1 / state.rho, factor)
+        rescale(state.Z, state.work.limits, 1 / state.rho, factor)
         state.rho *= factor
         state.change = None  # the derivative is judged by where it leads; with another ρ it would have led elsewhere
 
@@ -299,16 +310,19 @@ class NearAdmm:
     def _towards(self, problem: Problem, Y: Array, U: Array, rho: float, budget: int) -> Iterator[NearAdmmState]:
         """Yield where iterations with another ρ lead from here, after each decomposition."""
         n = min(self.schedule.complete, budget)
-        there = NearAdmmState(Y + U / rho, np.empty_like(Y), rho, NearProjection(problem.n_components), 0.0)
+        projection = NearProjection(problem.n_components)
+        there = NearAdmmState(Y + U / rho, np.empty_like(Y), rho, projection, 0.0, Workspace(problem))
         while there.iteration < n:
             self._serve(problem, there, n - there.iteration)
             yield there
 
     def _dual(self, problem: Problem, state: NearAdmmState) -> tuple[DenseDual, float]:
-        """Return U and its bound, to rounding."""
-        dual = DenseDual(state.split(problem)[1], problem.box)
-        values = scipy.linalg.eigvalsh(dual.slack(problem.S), overwrite_a=True, check_finite=False)
-        return dual, float(values[-problem.n_components :].sum())
+        """Return the mean of U since the decomposition, and its bound to rounding."""
+        dual = DenseDual(state.mean(), problem.box)
+        M, d = dual.slack(problem.S), problem.n_components
+        if problem.size <= DENSE_UP_TO:
+            return dual, float(leading_eigenvalue_bounds(M, d).sum())
+        return dual, float(scipy.linalg.eigvalsh(M, overwrite_a=True, check_finite=False)[-d:].sum())
 
     def _primal(self, problem: Problem, state: NearAdmmState, enough: float) -> Factors | None:
         projection = state.projection

@@ -69,6 +69,12 @@ class RowMetric:
     least: float = np.inf
     halved: float = np.inf  # the estimate when it last had fallen by half, …
     halved_at: int = 0  # … and when that was
+    scratch: Array = field(init=False)
+    sums: Array = field(init=False)  # of W since the decomposition, …
+    served: int = 0  # … and how many
+
+    def __post_init__(self) -> None:
+        self.scratch, self.sums = np.empty((2, *self.Z.shape)), np.zeros_like(self.Z)
 
     @classmethod
     def begin(cls, problem: Problem, Y: Array, U: Array, rho: float) -> RowMetric:
@@ -112,6 +118,10 @@ class RowMetric:
         W = np.clip(self.Z, -edge, edge)
         return (self.Z - W) * units, W * self.rho / units
 
+    def mean(self) -> Array:
+        """Return the mean of U over the iterations since the decomposition, by its lower triangle."""
+        return self.sums * (self.rho / self.served) / np.outer(self.scale, self.scale)
+
     def serve(self, budget: int) -> int:
         """One decomposition and the iterations that it serves; return how many."""
         self._decompose()
@@ -139,15 +149,16 @@ class RowMetric:
         self.base = self.linear - G
         U = self.base + X - self.P @ self.P.T
         U.flat[:: len(G) + 1] -= self.theta * self.scale**2
-        self.estimate = misfit(X, self.rho * U, self.limits)
+        self.estimate = misfit(X, self.rho * U, self.limits, self.scratch)
         self.change = np.empty_like(G)
+        self.served, self.sums[:] = 0, 0.0
         self._advance(X)
 
     def _advance(self, X: Array) -> None:
         assert self.base is not None and self.change is not None
         X = self._capped(X)
         edge = self.limits.diagonal() / self.rho
-        sums = near_pass(self.Z, self.base, X, self.limits, 1 / self.rho, RELAX, self.change)
+        sums = near_pass(self.Z, self.base, X, self.limits, 1 / self.rho, RELAX, self.change, self.sums)
         square, x = float(sums[0]), X.diagonal()
         # The diagonal once more, with the multiplier that gives Y its trace.
         z, weight = self.Z.diagonal().copy(), self.scale**2
@@ -162,6 +173,7 @@ class RowMetric:
         self.residual = float(np.sqrt(max(square + np.square(x - z + w).sum(), 0.0)))
         self.least = min(self.least, self.residual)
         self.iteration += 1
+        self.served += 1
 
     def _capped(self, X: Array) -> Array:
         """Move N to where X ⪯ I, and X with it, to first order.
