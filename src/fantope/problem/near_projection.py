@@ -92,7 +92,7 @@ class NearProjection:
         GQ = self._symm(1.0, G, Q)
         most = min(len(G) // (SMALL_SHARE * count) + 1, DAVIDSON_STEPS)
         for step in range(most + 1):
-            values, C = np.linalg.eigh(Q.T @ GQ)
+            values, C = scipy.linalg.eigh(Q.T @ GQ, driver="evd", overwrite_a=True, check_finite=False)
             values, C = values[-count:], C[:, -count:]
             K, GK = Q @ C, GQ @ C
             residual = GK - K * values

@@ -33,6 +33,7 @@ from fantope.typing import AnyArray, Array
 
 CHEAP_BELOW = 300  # variables; a certificate costs less than a decomposition
 FIRST_LOOK = 40  # iterations before a certificate that no estimate has promised; it costs as much as ten of them
+UNLIKELY = 3.0  # times the tolerance: with a larger estimate, and rank, it is put off until the run is slow
 SLOW_FROM = 150  # iterations; a run that needs no more does not crawl, and ends sooner by itself
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
 SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
@@ -125,6 +126,8 @@ class NearAdmm:
             n += self._complete(problem, state, budget - n)
         elif len(state.projection.weights) <= FEW * problem.n_components:
             self._look(problem, state)
+        elif state.iteration < SLOW_FROM and state.estimate > UNLIKELY * state.tol * abs(state.bound):
+            state.look_at = max(state.look_at, state.iteration + 1)
         return n
 
     def _serve(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -317,8 +320,12 @@ class NearAdmm:
             yield there
 
     def _dual(self, problem: Problem, state: NearAdmmState) -> tuple[DenseDual, float]:
-        """Return the mean of U since the decomposition, and its bound to rounding."""
-        dual = DenseDual(state.mean(), problem.box)
+        """Return U, its mean since the decomposition where X is flat, and its bound to rounding.
+
+        Where X is of low rank the last U keeps its range invariant, as the extension to other variables needs.
+        """
+        flat = len(state.projection.weights) > FEW * problem.n_components
+        dual = DenseDual(state.mean() if flat else state.split(problem)[1], problem.box)
         M, d = dual.slack(problem.S), problem.n_components
         if problem.size <= DENSE_UP_TO:
             return dual, float(leading_eigenvalue_bounds(M, d).sum())

@@ -57,7 +57,7 @@ class Schedule:
     early: float = 3.0
     growth: float = 2.0
     fall: float = 0.05
-    renewal: float = 0.1
+    renewal: float = 0.2
     single_above: float = 3e-5
     single_from: int = 150
     balance: float = 1.5
