@@ -43,7 +43,7 @@ UNUSED = 0.1  # of the tolerance: a row of X with a smaller X_ii is left out whe
 SETTLED = 6  # iterations after which a dual point that is being completed is looked at
 ROWS_PROMISE = 15.0  # there: times the tolerance, an estimate from which both points are completed, …
 ROWS_AGAIN, ROWS_ANYWAY = 1.25, 4.0  # … and, times the iterations there, when that may, and will be tried again
-# Times ρ, to complete X and U from there. With 300 X stayed short of a gap of 1e-6 in one run of thirty for twice the iterations.
+# Times ρ, to complete X and U from there. With 300 one run of thirty took twice the iterations to a gap of 1e-6.
 ROWS_PRIMAL_RHO, ROWS_DUAL_RHO = 1000.0, 0.2
 ROWS_STUCK = 300  # iterations there in which the estimate must halve
 MEANS_FROM = 500  # iterations; where iterates go round in circles their mean over the later half is far better
