@@ -322,10 +322,7 @@ class NearAdmm:
             yield there
 
     def _dual(self, problem: Problem, state: NearAdmmState) -> tuple[DenseDual, float]:
-        """Return U, its mean since the decomposition where X is flat, and its bound to rounding.
-
-        Where X is of low rank the last U keeps its range invariant, as the extension to other variables needs.
-        """
+        """Return U, or where X is flat its mean since the decomposition, and its bound to rounding."""
         flat = len(state.projection.weights) > FEW * problem.n_components
         dual = DenseDual(state.mean() if flat else state.split(problem)[1], problem.box)
         M, d = dual.slack(problem.S), problem.n_components
