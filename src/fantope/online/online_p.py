@@ -168,10 +168,9 @@ class OnlineP(Leader):
             p, d = self.n_features, self.n_components
             Y, D = (saved_array(state, f"warm_{name}", (p, p)) for name in ("Y", "D"))
             lift = saved_array(state, "warm_lift", (p, d))
-            theta, norm, excess, step = (
-                saved_number(state, f"warm_{name}") for name in ("theta", "norm", "excess", "step")
-            )
-            self.warm = Warm(Y, D, theta, lift, norm, saved_count(state, "warm_plain"), excess, step)
+            theta, norm, step = (saved_number(state, f"warm_{name}") for name in ("theta", "norm", "step"))
+            left = saved_number(state, "warm_left") if "warm_left" in state else Warm.left  # earlier states have none
+            self.warm = Warm(Y, D, theta, lift, norm, saved_count(state, "warm_plain"), left, step)
         records = saved_array(state, "records", (None, 4), finite=False)
         self.records = deque(
             (SubproblemRecord(int(s), float(g), float(t), int(n)) for s, g, t, n in records), maxlen=RECORDS

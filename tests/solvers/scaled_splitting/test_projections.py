@@ -37,7 +37,10 @@ def test_the_error_falls_with_the_square_of_the_step(p, shift, size):
     errors = [np.linalg.norm(near(projection, h * B) - positive_part(G + h * B)) for h in steps]
     assert errors[0] <= 0.02 * np.linalg.norm(steps[0] * B)
     assert errors[1] <= 0.1 * errors[0] + 1e-10 * size
-    np.testing.assert_allclose(projection.null.T @ positive_part(G) @ projection.null, 0.0, atol=1e-5)
+    values, V = projection.lowest(0.0)
+    np.testing.assert_allclose(V.T @ positive_part(G) @ V, 0.0, atol=1e-5)
+    np.testing.assert_allclose(V.T @ G @ V, np.diag(values), atol=1e-4 * size)
+    assert len(values) == np.count_nonzero(np.linalg.eigvalsh(G) <= 0.0)
 
 
 def test_a_matrix_that_has_no_other_side():
@@ -45,10 +48,10 @@ def test_a_matrix_that_has_no_other_side():
     G = -np.eye(8)
     np.testing.assert_array_equal(projection.exact(G), 0.0)
     np.testing.assert_array_equal(near(projection, np.full((8, 8), 0.1)), 0.0)
-    assert projection.null.shape == (8, 8)
+    assert projection.lowest(0.0)[1].shape == (8, 8)
     np.testing.assert_allclose(projection.exact(-G), np.eye(8))
     np.testing.assert_allclose(near(projection, np.full((8, 8), 0.1)), np.eye(8) + 0.1, atol=1e-6)
-    assert projection.null.shape == (8, 0)
+    assert projection.lowest(0.0)[1].shape == (8, 0)
 
 
 @pytest.mark.parametrize("trace", [1.0, 3.0, 12.0])
@@ -64,7 +67,9 @@ def test_the_projection_on_the_fantope(trace, shift):
     rest = G - projection.shift * np.eye(30) - projection.excess @ projection.excess.T - X
     assert np.linalg.eigvalsh(rest)[-1] < 1e-12
     assert abs(np.vdot(rest, X)) < 1e-11
-    np.testing.assert_allclose(X @ projection.null, 0.0, atol=1e-6)
+    lowest, null = projection.lowest(0.0)
+    assert len(lowest) == np.count_nonzero(values <= projection.shift + 1e-9)
+    np.testing.assert_allclose(X @ null, 0.0, atol=1e-6)
 
 
 def test_a_rough_decomposition_is_single_precision_and_numbers_must_be_finite():

@@ -6,6 +6,7 @@ import pytest
 
 from fantope.kernels.scaled_splitting.acceleration import store
 from fantope.kernels.scaled_splitting.cap import lift_step
+from fantope.kernels.scaled_splitting.products import masked_congruence
 from fantope.kernels.squared_lr import entry_table, lr_sweep_in_two
 from fantope.online import OnlineP, fantope_distance
 from fantope.online.online_p import theorem_tolerance
@@ -15,40 +16,74 @@ from fantope.problem.problem import Problem
 from fantope.simulation import simulate
 from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
 from fantope.solvers.scaled_splitting.anderson import Anderson
+from fantope.solvers.scaled_splitting.completion import completed
 from fantope.solvers.scaled_splitting.iteration import PlainSplitting, Splitting
 from fantope.solvers.scaled_splitting.metric import Metric
-from fantope.solvers.scaled_splitting.recovery import Recovery, completed, rounded
+from fantope.solvers.scaled_splitting.recovery import Recovery, rounded
 
 
-def sparse_and_low_rank(p=60, rank=20):
-    """A semidefinite matrix with many zeros, and its null space."""
+def sparse_and_low_rank(p=60, rank=20, weak=1.0):
+    """A semidefinite X with many zeros, and the eigenvalues and eigenvectors of X − Z, Z on the null space of X.
+
+    Half of the eigenvalues of X are ``weak`` times what they would be.
+    """
     rng = np.random.default_rng(0)
     factor = rng.standard_normal((p, rank)) * (rng.random((p, rank)) < 0.2)
+    factor[:, rank // 2 :] *= np.sqrt(weak)
     X = factor @ factor.T
     X = 0.5 * (X + X.T)
     values, V = np.linalg.eigh(X)
-    return X, V[:, values < 1e-9].astype(np.float32)
+    values[: p - rank] = -1e-2
+    return X, values, V.astype(np.float32)
+
+
+def disturbed(X):
+    noise = 1e-4 * np.random.default_rng(1).standard_normal(X.shape)
+    return np.where(X == 0.0, 0.0, X + (noise + noise.T)), np.where(X == 0.0, 0.0, 1.0).astype(np.float32)
 
 
 @pytest.mark.parametrize("p", [60, 61])
 def test_completion_keeps_zeros_and_removes_what_is_not_semidefinite(p):
-    X, null = sparse_and_low_rank(p)
-    noise = 1e-4 * np.random.default_rng(1).standard_normal((p, p))
-    zero = X == 0.0
-    Y = np.where(zero, 0.0, X + (noise + noise.T))
-    fixed = completed(Y, X, null, np.where(zero, 0.0, 1.0).astype(np.float32), Schedule())
+    X, values, V = sparse_and_low_rank(p)
+    null = V[:, values < 0.0]
+    Y, weights = disturbed(X)
+    fixed = completed(Y, X, values, V, weights, Schedule())
+    zero = weights == 0.0
     assert (fixed[zero] == 0.0).all() and zero.mean() > 0.3
     np.testing.assert_array_equal(fixed, fixed.T)
-    assert np.linalg.norm(null.T @ fixed @ null) < 0.1 * np.linalg.norm(null.T @ Y @ null)
-    assert np.linalg.eigvalsh(fixed)[0] > 0.1 * np.linalg.eigvalsh(Y)[0]
+    assert np.linalg.norm(null.T @ fixed @ null) < 0.2 * np.linalg.norm(null.T @ Y @ null)
+    assert np.linalg.eigvalsh(fixed)[0] > 0.15 * np.linalg.eigvalsh(Y)[0]
     assert np.linalg.norm(fixed - X) < 3 * np.linalg.norm(Y - X)
 
 
+def test_completion_heeds_eigenvalues_next_to_zero():
+    X, values, V = sparse_and_low_rank(weak=1e-4)
+    Y, weights = disturbed(X)
+
+    def negative(n):
+        found = np.linalg.eigvalsh(completed(Y, X, values[:n], V[:, :n], weights, Schedule()))
+        return -found[found < 0.0].sum()
+
+    assert negative(60) < 0.5 * negative(40)  # 40 is the null space alone
+
+
 def test_what_is_right_already_is_left_alone():
-    X, null = sparse_and_low_rank()
+    X, values, V = sparse_and_low_rank()
     ones = np.ones(X.shape, np.float32)
-    np.testing.assert_array_equal(completed(X, X, null, ones, Schedule()), X)
-    np.testing.assert_array_equal(completed(X, X + 0.1, null[:, :0], ones, Schedule()), X)
+    np.testing.assert_array_equal(completed(X, X, values, V, ones, Schedule()), X)
+    np.testing.assert_array_equal(completed(X, X + 0.1, values[40:], V[:, 40:], ones, Schedule()), X)
+
+
+@pytest.mark.parametrize("p", [41, 230])  # the second one runs on two cores, where there are
+def test_masked_congruence(p):
+    rng = np.random.default_rng(0)
+    n, k = 30, 12
+    W, B, middle = (rng.standard_normal(shape).astype(np.float32) for shape in ((p, p), (p, n), (n, k)))
+    W, masked = W + W.T, np.empty((p, p), np.float32)
+    found = masked_congruence(W, B, k, middle, masked)
+    M = B @ middle @ B[:, :k].T
+    np.testing.assert_allclose(masked, W * (M + M.T), rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(found, B.T @ masked @ B[:, :k], rtol=1e-4, atol=1e-5 * p**2)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit, prange
 
@@ -58,8 +56,8 @@ def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def root_slopes(scale, V, Y, threshold, shift, m, out):  # type: ignore[no-untyped-def]
-    """Write √(∂y/∂v) of the Y that :func:`lr_sweep` made of V: u/(u + c·u^e/m) under the root, zero where Y is."""
+def prox_slopes(scale, V, Y, threshold, shift, m, out):  # type: ignore[no-untyped-def]
+    """Write ∂y/∂v of the Y that :func:`lr_sweep` made of V: u/(u + c·u^e/m), zero where Y is."""
     for i in range(len(scale)):
         at = i * (i + 1) // 2
         for j in range(i + 1):
@@ -67,5 +65,5 @@ def root_slopes(scale, V, Y, threshold, shift, m, out):  # type: ignore[no-untyp
             u = abs(Y[at + j])
             v = V[at + j] - (shift * s if i == j else 0.0)
             penalty = abs(v) - threshold * s - u
-            out[i, j] = math.sqrt(u / (u + max(penalty, 0.0) / m)) if u > 0.0 else 0.0
+            out[i, j] = u / (u + max(penalty, 0.0) / m) if u > 0.0 else 0.0
             out[j, i] = out[i, j]

@@ -52,20 +52,28 @@ def project_near(change, X, Y, vectors, rows, k, slopes, whole, out):  # type: i
 
 
 @parallel_from(TWO_CORES)
-def masked_congruence(out, null, weights, middle):  # type: ignore[no-untyped-def]
-    """Return null'·E·null for E = weights∘(null·middle·null'), which is written to ``out``.
+def masked_congruence(weights, basis, k, middle, masked):  # type: ignore[no-untyped-def]
+    """Return B'·E·N for E = weights∘(M + M'), which is written to ``masked``, M = B·middle·N'.
 
-    Rows of ``null`` come in two stacks; the result does not depend on the number of cores.
+    B is the ``basis``, N its first k columns. Products are made in two blocks of rows, one for each core; the result
+    does not depend on the number of cores.
     """
-    k = null.shape[2]
-    half = null.shape[1]
-    whole = null.reshape(-1, k)
-    halves = np.empty((2, k, k), np.float32)
+    p, half = len(weights), (len(weights) + 1) // 2
+    few = np.ascontiguousarray(basis[:, :k])
+    M, halves = np.empty((p, p), np.float32), np.empty((2, basis.shape[1], k), np.float32)
     for part in prange(2):
-        rows = out[part * half : (part + 1) * half]
-        np.dot(np.dot(null[part], middle), whole.T, rows)
-        for i in range(half):
-            for j in range(out.shape[1]):
-                rows[i, j] *= weights[part * half + i, j]
-        np.dot(np.dot(rows, whole).T, null[part], halves[part])
+        own = np.dot(basis[part * half : (part + 1) * half], middle)
+        np.dot(own, few.T, M[part * half : (part + 1) * half])
+    for part in prange(2):
+        turned = np.empty((BLOCK, p), np.float32)
+        for begin in range(part * half, min((part + 1) * half, p), BLOCK):
+            end = min(begin + BLOCK, (part + 1) * half, p)
+            for j in range(p):
+                for i in range(begin, end):
+                    turned[i - begin, j] = M[j, i]
+            for i in range(begin, end):
+                for j in range(p):
+                    masked[i, j] = weights[i, j] * (M[i, j] + turned[i - begin, j])
+        own = np.dot(masked[part * half : (part + 1) * half], few)
+        np.dot(basis[part * half : (part + 1) * half].T, own, halves[part])
     return halves[0] + halves[1]

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from fantope.kernels.scaled_splitting.passes import dual_matrix, loss_on_zeros, reflect, root_slopes
+from fantope.kernels.scaled_splitting.passes import dual_matrix, loss_on_zeros, prox_slopes, reflect
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.penalties.squared_lr import solve_norm
 from fantope.problem.problem import Problem
@@ -140,10 +140,9 @@ class Splitting:
         """P: PPᵀ is the multiplier of X ⪯ I."""
         return self.cap.P
 
-    @property
-    def null(self) -> AnyArray:
-        """Eigenvectors of the last decomposition that X has not, as columns, in single precision."""
-        return self._cone.null
+    def lowest(self, limit: float) -> tuple[Array, AnyArray]:
+        """Return the lowest eigenvalues of the last decomposition, up to ``limit``, and their vectors, as columns."""
+        return self._cone.lowest(limit)
 
     def dual_point(self) -> Array:
         """Return M = S − D = θI − ρG₋ + PPᵀ."""
@@ -157,11 +156,11 @@ class Splitting:
         c = self.norm ** (2.0 - norms.r) / math.sqrt(norms.t)
         return float(loss_on_zeros(X, self.Y, D, norms.alpha, c, norms.r))
 
-    def root_slopes(self) -> AnyArray:
-        """Return the roots of the derivative of Y by z, zero where Y is, in single precision."""
+    def slopes(self) -> AnyArray:
+        """Return the derivative of Y by z, entry by entry, zero where Y is, in single precision."""
         slopes = np.empty(self.X.shape, np.float32)
         threshold, m = self.norms.alpha / self.metric.rho, 1.0 / (self.norms.r - 1.0)
-        root_slopes(self.metric.scale, self._z, self.Y, threshold, self.shift, m, slopes)
+        prox_slopes(self.metric.scale, self._z, self.Y, threshold, self.shift, m, slopes)
         return slopes
 
     # --- what the next metric or the next subproblem starts from -------------------------------------------------
@@ -227,10 +226,9 @@ class PlainSplitting(Splitting):
         P[:, : excess.shape[1]] = math.sqrt(self.metric.rho) * excess
         return P
 
-    @property
-    def null(self) -> AnyArray:
-        """Eigenvectors of the last decomposition that X has not, as columns, in single precision."""
-        return self._fantope.null
+    def lowest(self, limit: float) -> tuple[Array, AnyArray]:
+        """Return the lowest eigenvalues of the last decomposition, up to ``limit``, and their vectors, as columns."""
+        return self._fantope.lowest(limit)
 
     def balanced(self, step: float) -> float:
         """Return the least step: the larger one may be what did not work."""

@@ -32,7 +32,7 @@ class Warm:
     lift: Array  # (p, d): P: PPᵀ is the multiplier of X ⪯ I
     norm: float  # ‖Y‖_{r,r}
     plain: int = 0  # for how many subproblems to come the plain metric is taken at once
-    excess: float = 1.5  # how many times what X loses where Y is not zero the gap of Y, completed, was the last time
+    left: float = 0.2  # part of what X loses on zeros that the last Y, completed, still lost
     step: float = Schedule.least_step  # ρ as a multiple of the median curvature
 
     @classmethod

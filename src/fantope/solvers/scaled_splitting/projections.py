@@ -21,8 +21,6 @@ class FantopeProjection:
         θ: the weights are γ − θ between 0 and 1.
     excess : (p, k) array
         E: G − θI exceeds I by EEᵀ.
-    null : (p, k) array
-        Eigenvectors of weight zero, in single precision.
     """
 
     def __init__(self, trace: float) -> None:
@@ -35,8 +33,13 @@ class FantopeProjection:
         weights = np.clip(values - self.shift, 0.0, 1.0)
         capped = np.flatnonzero(values - self.shift > 1.0)
         self.excess: Array = V[:, capped] * np.sqrt(values[capped] - self.shift - 1.0)
-        self.null: AnyArray = V[:, weights == 0.0].astype(np.float32)
+        self._values, self._vectors = values - self.shift, V
         return assemble(V[:, weights > 0.0], weights[weights > 0.0])
+
+    def lowest(self, limit: float) -> tuple[Array, AnyArray]:
+        """Return the γ − θ up to ``limit``, ascending, and their vectors, as columns, in single precision."""
+        n = int(np.searchsorted(self._values, limit, "right"))
+        return self._values[:n], self._vectors[:, :n].astype(np.float32)
 
 
 class ConeProjection:
@@ -55,7 +58,7 @@ class ConeProjection:
         """
         values, V = _decompose(G, rough)
         rank = int(np.count_nonzero(values > 0.0))
-        self._whole = rank > len(G) - rank
+        self._whole, self._values = rank > len(G) - rank, values
         if not self._whole:
             values, V = values[::-1], V[:, ::-1]
         size, k = np.abs(values), min(rank, len(G) - rank)  # the few come first, and all of them have one sign
@@ -72,10 +75,11 @@ class ConeProjection:
             self._slopes *= -1.0
         return X
 
-    @property
-    def null(self) -> AnyArray:
-        """Eigenvectors of γ ≤ 0, as columns, in single precision."""
-        return self._vectors[:, : self._n_few] if self._whole else self._vectors[:, self._n_few :]
+    def lowest(self, limit: float) -> tuple[Array, AnyArray]:
+        """Return the eigenvalues up to ``limit``, ascending, and their vectors, as columns, in single precision."""
+        n = int(np.searchsorted(self._values, limit, "right"))
+        vectors = self._vectors if self._whole else self._vectors[:, ::-1]
+        return self._values[:n], vectors[:, :n]
 
     def near(self, change: AnyArray, minus: Array, out: Array) -> None:
         """Write the projection of what was decomposed plus ``change``, to first order, less ``minus``.

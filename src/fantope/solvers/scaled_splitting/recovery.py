@@ -2,12 +2,8 @@
 
 A splitting holds two matrices that agree at the end: X, positive semidefinite, and Y, with exact zeros. An X whose
 entries are e_ij where they should be zero loses about λ|e_ij| by each, linear in the error, while the dual point loses
-only its square: without more, most iterations would go into zeros of X. What Y lacks is known to first order: on the
-null space V of X it should vanish. So the least E (in a weighted norm) that has Y's zeros and V'(Y + E)V = 0 is added,
-
-    E = W∘(VΛV'),   V'(W∘(VΛV'))V = V'(X − Y)V,
-
-where W is zero where Y is: a few steps of conjugate gradients for Λ.
+only its square: without more, most iterations would go into zeros of X. So what Y lacks is
+added where Y is not zero (:mod:`completion`), and only what is left then is rounded.
 """
 
 from __future__ import annotations
@@ -15,13 +11,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from fantope.kernels.scaled_splitting.products import masked_congruence
 from fantope.kernels.triangle import unpack
 from fantope.problem.dual import PenalisedDual
 from fantope.problem.projection import Factors
+from fantope.solvers.scaled_splitting.completion import completed
 from fantope.solvers.scaled_splitting.iteration import Splitting
-from fantope.solvers.scaled_splitting.schedule import Schedule
-from fantope.typing import AnyArray, Array
+from fantope.typing import Array
 
 
 class Recovery:
@@ -58,37 +53,11 @@ class Recovery:
         """Return a point of the Fantope, from X or from Y completed."""
         run, X = self._run, self._run.X
         if complete:
-            X = completed(unpack(run.Y, len(X)), X, run.null, run.root_slopes(), run.schedule)
+            lowest = run.lowest(run.schedule.completion_reach * run.size)
+            X = completed(unpack(run.Y, len(X)), X, *lowest, run.slopes(), run.schedule)
         excess = np.linalg.svd(run.lift, compute_uv=False) ** 2
         n_full = int(np.count_nonzero(excess > run.schedule.full * tolerance))
         return rounded(X * run.metric.units, run.problem.n_components, n_full)
-
-
-def completed(Y: Array, X: Array, null: AnyArray, weights: AnyArray, schedule: Schedule) -> Array:
-    """Return Y + E, with the zeros of ``weights``; ``null`` are the vectors of V, as columns, in single precision.
-
-    Single precision is enough for a correction that is as small as X − Y.
-    """
-    if null.shape[1] == 0:
-        return Y
-    p, even = len(Y), len(Y) + len(Y) % 2  # in two halves, one for each core
-    V, W = np.zeros((2, even // 2, null.shape[1]), np.float32), np.zeros((even, even), np.float32)
-    V.reshape(even, -1)[:p], W[:p, :p] = null, weights
-    E = np.empty_like(W)
-    right = null.T @ (X - Y).astype(np.float32) @ null
-    found, step, size = np.zeros_like(right), right, float(np.vdot(right, right))
-    enough = (schedule.completion_accuracy**2) * size
-    for _ in range(schedule.completion_steps):
-        if size <= enough:
-            break
-        image = masked_congruence(E, V, W, step)
-        image += schedule.completion_ridge * step
-        length = size / float(np.vdot(step, image))
-        found, right = found + length * step, right - length * image
-        size, before = float(np.vdot(right, right)), size
-        step = right + (size / before) * step
-    masked_congruence(E, V, W, found)
-    return Y + 0.5 * (E + E.T)[:p, :p]
 
 
 def rounded(X: Array, n_components: int, n_full: int) -> Factors:

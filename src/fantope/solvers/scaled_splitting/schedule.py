@@ -37,7 +37,7 @@ class Schedule:
     # Rows are left out while X loses no more than this part of the tolerance by all of them. Where at most this part of
     # the rows is used, the subproblem is solved on them to this part of the tolerance, in at most
     # rows_iter iterations; rows are added at most rows_rounds times.
-    rows_loss: float = 0.1
+    rows_loss: float = 0.25
     most_rows: float = 0.8
     rows_share: float = 0.5
     rows_iter: int = 600
@@ -85,9 +85,14 @@ class Schedule:
     next_trial: float = 0.9  # of the residual of a trial: the next one is not before it has fallen to this
     # Of the tolerance: where the multiplier of X ⪯ I is above it, the answer gets an eigenvalue of 1.
     full: float = 0.01
-    # Conjugate gradients for the completion of Y: the most steps, the residual to stop at as a part of the right-hand
-    # side, and what is added to the operator: directions that hardly anything but zeros could change are left to the
-    # rounding.
-    completion_steps: int = 30
-    completion_accuracy: float = 0.05
-    completion_ridge: float = 0.003
+    # What Y, completed, still loses of X's loss on zeros: the least guess, and what is left of the guess where X itself
+    # was good enough before Y was tried.
+    least_left: float = 0.05
+    forget_left: float = 0.7
+    # The completion of Y: eigenvalues up to this multiple of the residual take part. Conjugate gradients: the most
+    # steps, the residual to stop at as a part of the right-hand side, and what is added to the operator: directions
+    # that hardly anything but zeros could change are left to the rounding.
+    completion_reach: float = 10.0
+    completion_steps: int = 40
+    completion_accuracy: float = 0.1
+    completion_ridge: float = 0.01

@@ -112,17 +112,20 @@ class ScaledSplitting:
         if run.lost or not (state.decomposed and due):
             return nothing
         here = Recovery(run)
+        on_zeros = here.loss - here.off_zeros
         direct = here.loss / ((1.0 - 2.0 * SLACK) * tolerance)
-        ready = min(direct, here.off_zeros * state.warm.excess / (self.schedule.good * tolerance))
-        found = nothing
+        completed = (here.off_zeros + state.warm.left * on_zeros) / (self.schedule.good * tolerance)
+        ready, found = min(direct, completed), nothing
         if ready <= 1.0 or last:
             trials = [here.feasible(tolerance, complete) for complete in {direct > 1.0, direct > 1.0 and not last}]
             X, objective = max(((each, problem.objective(each)) for each in trials), key=lambda pair: pair[1])
             hoped = here.claim - objective
             worth = hoped <= (1.0 - SLACK) * tolerance or last
             found = Candidate(X, here.dual if worth else None, problem.size)
-            if direct > 1.0:
-                state.warm.excess = min(max(hoped / here.off_zeros, 1.0), 10.0)
+            if direct <= 1.0:  # the guess may be too large for a trial ever to show it
+                state.warm.left = max(self.schedule.forget_left * state.warm.left, self.schedule.least_left)
+            elif on_zeros > 0.0:
+                state.warm.left = min(max((hoped - here.off_zeros) / on_zeros, self.schedule.least_left), 1.0)
             ready = max(ready, hoped / tolerance)
         pace.looked(run.size, ready)
         return found
@@ -181,7 +184,7 @@ def _solve_on_rows(solver: ScaledSplitting, problem: Problem, max_iter: int | No
         run = iterate(bound, problem, tol=0.0, absolute=tolerance, max_iter=max_iter and min(max_iter, bound.max_iter))
         outside = warm if run.state is None else bound.leave(problem, run.state)
         needed = rows_in_use(outside.D, norms, schedule.rows_loss * tolerance)
-        warm = replace(put_back(outside, found, rows), excess=found.excess, step=found.step)
+        warm = replace(put_back(outside, found, rows), left=found.left, step=found.step)
         solver = replace(solver, warm=warm, expected=expected)
         run.n_iter += best.n_iter
         best = run
