@@ -194,11 +194,12 @@ class ActiveSet:
         accurate = run.gap <= state.final_tol or state.tol == state.final_tol
         if settled and (state.tol <= 10 * state.final_tol or problem.graph is not None or state.fractional):
             heavy = self._heavy(problem, state, LOOK)
-            accurate |= state.promising
             # A look sees what violators lift the bound by: where that is little, they are not missed.
-            new = new[:0] if accurate and len(heavy) == 0 else np.union1d(new, heavy)
-        if accurate and len(new) == 0 and state.fractional:
-            new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
+            certain = accurate or state.promising
+            new = new[:0] if certain and len(heavy) == 0 else np.union1d(new, heavy)
+            if certain and len(new) == 0 and state.fractional:
+                new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
+            accurate |= state.promising
         state.pending = (accurate and len(new) == 0) or state.full
         if len(new) and not state.full:
             self._grow(problem, state, new)
