@@ -37,7 +37,10 @@ WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a fe
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
 EXTENDED = 1024  # outside variables whose rows of S are in memory at a time, for each thread
-EXTENSION_STEPS = 5  # Newton steps; feasible rows take fewer, and a variable whose row takes more is better active
+EXTENSION_STEPS = (
+    5,
+    12,
+)  # Newton steps, the second for tight tolerances: a variable whose row takes more is better active
 HARMLESS = 1e-3  # of a coupling that counts: as good as none, even if all variables had it
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
@@ -61,7 +64,7 @@ LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more
 LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
 EXCESS = 0.05  # of the inner tolerance: what outside variables may add to the inner bound without being looked for
 LOOK, SEARCH = 3, 8  # block products that look for such eigenvectors: in each round, and after a certificate has failed
-SINGLE_ABOVE = 1e-5  # tolerance above which single precision is enough for that
+TIGHT = 1e-5  # tolerance from which on single precision is not enough for that
 CLUSTER = 15  # at most; eigenvectors of S − U beyond d from which missing variables are read: flat data have many alike
 FAR = 0.05  # of the bound: with a larger excess variables are missing, below it bending the dual point may be enough
 HEAVY_BENT = 0.05  # the same after bending, which leaves few (kidney normals, alpha 0.88: 739 active, not 1,342)
@@ -273,13 +276,13 @@ class ActiveSet:
         V[np.searchsorted(active, X.rows)] = X.vectors[used].T
         if state.guards is not None:
             V = np.hstack([V, GUARD * _beside(V, state.guards[:, active].T)])
-        visible = state.visible(problem.n_components)
+        visible, steps = state.visible(problem.n_components), EXTENSION_STEPS[state.tol_outside <= TIGHT]
 
         def extend(start: int) -> None:
             strip = slice(start, start + EXTENDED)
             S_rows, limits = problem.block(outside[strip], active), problem.box.limits(outside[strip], active)
             u, harmless = np.empty_like(S_rows), HARMLESS * visible
-            coupling[strip] = extend_dual(S_rows, V, limits, RIDGE, u, EXTENSION_STEPS, harmless, visible)
+            coupling[strip] = extend_dual(S_rows, V, limits, RIDGE, u, steps, harmless, visible)
             U[:, place[strip]] = u.T
 
         strips = range(0, len(outside), EXTENDED)
@@ -339,7 +342,7 @@ class ActiveSet:
         start[:, state.X.rows] = state.X.vectors
         if state.leading is not None:  # of the last round: what a few steps from X's range would not find
             start = np.vstack([start[state.X.weights > USED], state.leading])
-        single = state.tol_outside > SINGLE_ABOVE
+        single = state.tol_outside > TIGHT
         M = problem.rough_slack(state.dual, single)
         count = d + min(max(state.fractional, 3), CLUSTER)
         values, state.leading = roughly_leading(M, count, start, steps, single)
