@@ -38,7 +38,7 @@ def extend_dual(
     and a row that provably has one of ``visible``, whatever u is, is left as it is.
     """
     coupling = np.empty(len(S_rows))
-    V, columns = np.ascontiguousarray(V), np.ascontiguousarray(V.T)
+    columns = np.ascontiguousarray(V.T)
     gram = columns @ V + ridge * np.eye(len(columns))
     count = max(AT_ONCE // max(len(columns) ** 2, 1), 1)
     for start in range(0, len(S_rows), count):
@@ -47,7 +47,7 @@ def extend_dual(
         left, small = np.arange(len(s)), np.maximum(1e-11 * _scale(s, box)[:, None], enough * np.linalg.norm(V, axis=0))
         y, F, direction = (np.zeros(small.shape) for _ in range(3))
         H = np.empty((*y.shape, len(columns)))
-        _go(s, columns, V, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
+        _go(s, columns, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
         for step in range(steps):
             going = (np.abs(F[left]) > small[left]).any(axis=1)
             if step >= SURE_AFTER:
@@ -58,7 +58,7 @@ def extend_dual(
                 break
             left = left[going]
             direction[left] = np.linalg.solve(H[left], F[left][:, :, None])[:, :, 0]
-            _go(s, columns, V, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
+            _go(s, columns, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
         coupling[strip] = np.linalg.norm(F - ridge * y, axis=1)
     return coupling
 
@@ -79,7 +79,7 @@ def _least_coupling(s: Array, V: Array, limits: float | Array, y: Array) -> Arra
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _go(s, V, rows_of_V, gram, limits, ridge, tries, left, direction, y, F, H, u):  # type: ignore[no-untyped-def]
+def _go(s, V, gram, limits, ridge, tries, left, direction, y, F, H, u):  # type: ignore[no-untyped-def]
     """Step from y against ``direction`` in the rows that are left; write y, u, F and its derivative H there.
 
     F is the gradient of a convex function, so a line search makes Newton's steps safe: t is such that the slope along
@@ -87,7 +87,7 @@ def _go(s, V, rows_of_V, gram, limits, ridge, tries, left, direction, y, F, H, u
     shrunk by tenths first.
     """
     k, m = V.shape
-    z, edge, chosen = np.empty(m), np.empty(m), np.empty(m, np.int64)
+    z, edge, fixed, taken = np.empty(m), np.empty(m), np.empty(m, np.int64), np.empty((k, m))
     for r in range(len(left)):
         i = left[r]
         t, low, high, slope = 1.0, 0.0, np.inf, 0.0
@@ -119,26 +119,17 @@ def _go(s, V, rows_of_V, gram, limits, ridge, tries, left, direction, y, F, H, u
             if attempt < tries - 1:
                 t = 0.1 * high if low == 0.0 else 0.5 * (low + high)
         # The derivative is Σ v_j v_jᵀ + ridge over the entries that can move: those in the box, its edge included,
-        # because there every entry of s outside the box is at the start. Mostly few are beyond it, and are left out.
-        fixed = 0
-        for j in range(m):
-            fixed += abs(z[j]) > edge[j]
-        few = 2 * fixed <= m
+        # because there every entry of s outside the box is at the start. Mostly few are beyond it: they are taken out.
         count = 0
         for j in range(m):
-            chosen[count] = j
-            count += (abs(z[j]) > edge[j]) == few
-        sign = -1.0 if few else 1.0
+            fixed[count] = j
+            count += abs(z[j]) > edge[j]
         for c in range(k):
             y[i, c] -= t * direction[i, c]
-            for e in range(k):
-                H[i, c, e] = gram[c, e] if few else (ridge if c == e else 0.0)
-        for b in range(count):
-            j = chosen[b]
-            for c in range(k):
-                v = sign * rows_of_V[j, c]
-                for e in range(c + 1):
-                    H[i, c, e] += v * rows_of_V[j, e]
-        for c in range(k):
-            for e in range(c):
-                H[i, e, c] = H[i, c, e]
+            for b in range(count):
+                taken[c, b] = V[c, fixed[b]]
+            for e in range(c + 1):
+                total = gram[c, e]
+                for b in range(count):
+                    total -= taken[c, b] * taken[e, b]
+                H[i, c, e] = H[i, e, c] = total
