@@ -37,10 +37,8 @@ WHOLE_UP_TO = 400  # variables; up to here ADMM on everything is as fast as a fe
 LARGEST_SHARE = 0.6  # of the variables in the active set; beyond it the problem is solved whole
 RIDGE = 1e-8  # in extend_dual: rows that cannot be feasible get a finite answer
 EXTENDED = 1024  # outside variables whose rows of S are in memory at a time, for each thread
-EXTENSION_STEPS = (
-    5,
-    12,
-)  # Newton steps, the second for tight tolerances: a variable whose row takes more is better active
+# Newton steps, the second for tight tolerances: a variable whose row takes more is better active.
+EXTENSION_STEPS = 5, 12
 HARMLESS = 1e-3  # of a coupling that counts: as good as none, even if all variables had it
 USED = 1e-2  # weight from which an eigenvector of X counts as in use
 FIRST_SIZE, FIRST_SIZE_EACH = 20, 20  # variables in the first round: in all, and for each component
