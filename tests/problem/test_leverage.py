@@ -20,7 +20,7 @@ def extremes(S, d, alpha, value):
     for j in range(p):
         for row, sense in enumerate((cp.Minimize, cp.Maximize)):
             problem = cp.Problem(sense(X[j, j]), allowed)
-            problem.solve(solver="CLARABEL")
+            problem.solve(solver="CLARABEL", tol_gap_abs=1e-6, tol_gap_rel=1e-6, tol_feas=1e-6)  # the set may be thin
             found[row, j] = problem.value
     return found
 

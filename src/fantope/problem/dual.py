@@ -122,8 +122,11 @@ class ExtendedDual:
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U; among the other variables that is S, soft-thresholded."""
         U = _copied(S, out)
-        U[self.active[:, None], self.stored] = self.U
-        U[self.stored[:, None], self.active] = self.U.T
+        if self.columns is None:
+            U[self.active], U[:, self.active] = self.U, self.U.T
+        else:
+            U[self.active[:, None], self.columns] = self.U
+            U[self.columns[:, None], self.active] = self.U.T
         return _slack(S, U, self.penalty)
 
 
