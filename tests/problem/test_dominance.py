@@ -27,7 +27,12 @@ def instance(seed, penalty=None, m=300, a=40):
 
 
 def split(S, dual):
-    return SplitSlack(lambda r, c: S[np.ix_(r, c)], S.diagonal(), dense_graph(S, dual.penalty), dual)
+    return SplitSlack(
+        lambda r, c: S[np.ix_(r, c)],
+        S.diagonal(),
+        dense_graph(lambda r, c: S[np.ix_(r, c)], len(S), dual.penalty),
+        dual,
+    )
 
 
 def dominated_bounds(S, dual, *rest):

@@ -131,6 +131,10 @@ class ArrayColumns:
         total /= self.shape[0]
         return total
 
+    def gathered(self, columns: IntArray) -> Array:
+        """Return the chosen columns as rows, in double precision."""
+        return np.ascontiguousarray(np.concatenate(list(self._pieces(columns))).T)
+
     def pairs(self, rows: IntArray, cols: IntArray, mean: Array) -> Array:
         """Sum the products of slabs of rows."""
         both, position = np.unique(np.concatenate([rows, cols]), return_inverse=True)

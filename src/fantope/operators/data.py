@@ -11,7 +11,7 @@ import numpy as np
 
 from fantope.checks import VANISHED
 from fantope.kernels.scan import roots, unite
-from fantope.operators.columns import STRIP, Columns, TiledColumns, mirror_upper, rounding
+from fantope.operators.columns import STRIP, ArrayColumns, Columns, TiledColumns, mirror_upper, rounding
 from fantope.operators.graph import Edges, ThresholdGraph, collect, labels_of
 from fantope.operators.tiles import Largest, Level, Needed, Tile, above, connections, everything, forest, largest, pairs
 from fantope.typing import Array, IntArray
@@ -20,6 +20,7 @@ T = TypeVar("T")
 
 TILE = 2048  # variables on a side: 16 MB of float32, which stays in cache while it is read
 UNIT = 2.0**-53
+FACTOR_UP_TO = 150  # samples up to which a block of S is computed about as fast as it is read
 PAIRS = 1024  # single entries of S that are computed at a time
 
 
@@ -124,6 +125,20 @@ class DataCovariance(ABC):
         _, r, c = np.intersect1d(rows, cols, return_indices=True)
         block[r, c] = self.diagonal()[rows[r]]
         return block
+
+    def factor(self, columns: IntArray) -> Array | None:
+        """Return F, a row for each variable, with S[columns][:, columns] = FFᵀ up to rounding.
+
+        None where the samples are so many that a block of S is read faster than computed, or the data are sparse.
+        """
+        if not isinstance(self.columns, ArrayColumns) or self.n_samples > FACTOR_UP_TO:
+            return None
+        F = self.columns.gathered(columns)
+        F -= self.mean[columns][:, None]
+        F -= self._rest[columns][:, None]
+        F /= (self.scale[columns] * np.sqrt(self.n_samples))[:, None]
+        F[self._variance[columns] == 0.0] = 0.0
+        return F
 
     def matmul(self, V: Array) -> Array:
         """Return S V for a vector or a thin block V, reading the data twice."""

@@ -19,18 +19,20 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from fantope.kernels.scan import unite
-from fantope.operators import Covariance, DenseCovariance
+from fantope.operators import Covariance, DataCovariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph, labels_of
 from fantope.penalties import Concave, Entrywise, Penalty, Smooth, Structured
+from fantope.problem.deferred import DeferredProblem
 from fantope.problem.dual import LiftedDual, ReducedDual
 from fantope.problem.problem import Problem
 from fantope.problem.soft_graph import soft_graph
 from fantope.problem.wide import WideProblem
-from fantope.typing import IntArray
+from fantope.typing import Array, IntArray
 
 FEW = 400  # variables up to which all pairs are compared at once: no kernel is compiled for a first, small answer
 STRIP = 512  # rows compared at a time
 DENSE_UP_TO = 5000  # variables, for penalties that need S whole
+DEFERRED_FROM = 1000  # variables from which S is not formed before it is needed, if it has few samples
 ARRAYS = 3  # of m × m numbers for m kept variables: S, S − U and its Cholesky factor
 LARGEST_DENSE = 3 * 2**30  # bytes of these; beyond, S is asked for by blocks, and S − U is sparse
 MOST_PAIRS = 50_000_000  # of the thresholded graph: 8 bytes each, and 24 while they are gathered
@@ -136,9 +138,13 @@ def decompose(
     own = penalty.restrict(kept)
     if len(sizes) == 1 and len(kept) == S.size and isinstance(S, DenseCovariance):
         return Decomposition(Problem(S.S, n_components, own), kept, labels, posed)
-    wide = wide_problem(S, kept, labels, n_components, penalty)
+    factor = S.factor(kept) if isinstance(S, DataCovariance) and len(kept) >= DEFERRED_FROM else None
+    wide = wide_problem(S, kept, labels, n_components, penalty, factor)
     if wide is not None:
         return Decomposition(wide, kept, labels, posed)
+    if factor is not None:
+        deferred = DeferredProblem(S, kept, labels[kept], n_components, own, factor)
+        return Decomposition(deferred, kept, labels, posed)
     block = S.block(kept, kept)
     block[labels[kept][:, None] != labels[kept]] = 0.0
     return Decomposition(Problem(block, n_components, own, labels[kept]), kept, labels, posed)
@@ -205,7 +211,7 @@ def largest_alpha(S: Covariance, penalty: Penalty | Concave) -> float:
 
 
 def wide_problem(
-    S: Covariance, kept: IntArray, labels: IntArray, n_components: int, penalty: Entrywise
+    S: Covariance, kept: IntArray, labels: IntArray, n_components: int, penalty: Entrywise, factor: Array | None = None
 ) -> WideProblem | None:
     """Return the problem without its m × m array where that is large, None where it is to be formed.
 
@@ -217,7 +223,7 @@ def wide_problem(
     most = min(MOST_PAIRS, there / BYTES_A_PAIR)
     graph, fits = soft_graph(S, penalty, kept, labels, most)
     if graph is not None:
-        return WideProblem(S, kept, labels[kept], graph, n_components, penalty.restrict(kept))
+        return WideProblem(S, kept, labels[kept], n_components, penalty.restrict(kept), factor, graph)
     if needed <= there:
         return None
     raise MemoryError(

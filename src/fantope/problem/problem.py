@@ -60,11 +60,15 @@ class Problem:
     def block(self, rows: IntArray, cols: IntArray) -> Array:
         """Return S[rows][:, cols] as a new array."""
         if len(rows) > len(cols) and len(cols) * FEW <= len(self.S):
-            # S is symmetric, and few of its rows are read faster than a little of each (1.5 in place of 13 ms at 3,200).
+            # S is symmetric, and few of its rows are read faster than a little of each (0.6 in place of 13 ms).
             return np.ascontiguousarray(self.block(cols, rows).T)
         if len(rows) * len(cols) > LARGEST_TABLE or not self.S.flags.c_contiguous:
             return self.S[rows[:, None], cols]
         return self.S.take((rows * len(self.S))[:, None] + cols)
+
+    def strip(self, rows: IntArray, cols: IntArray) -> Array:
+        """Return S[rows][:, cols] for consecutive rows and columns; not to be written to."""
+        return self.S[rows[0] : rows[-1] + 1, cols[0] : cols[-1] + 1]
 
     def reach(self, rows: IntArray) -> IntArray:
         """Return ``rows`` and the variables that may have an entry above its limit with one of them, ascending."""
@@ -91,7 +95,7 @@ class Problem:
         """The pairs above their limits, if they are few."""
         rows, cols = np.arange(0, self.size, max(self.size // SAMPLE, 1)), np.arange(self.size)
         above = np.abs(self.block(rows, cols)) > self.box.limits(rows, cols)
-        return dense_graph(self.S, self.box) if above.mean() < SPARSE else None
+        return dense_graph(self.strip, self.size, self.box) if above.mean() < SPARSE else None
 
     def cut(self, A: Array) -> None:
         """Set A to zero between components, in place."""

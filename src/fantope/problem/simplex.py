@@ -33,13 +33,13 @@ def capped_simplex_shift(values: Array, total: float) -> float:
             # Summed afresh, and from the nearest value, without what rounding has added to the sum on the way.
             nearest, count = v[used - 1], used - capped
             exact = nearest + (sum(each - nearest for each in v[capped:used]) - (total - capped)) / count
-            return min(max(exact, kink), tau)
+            return float(min(max(exact, kink), tau))
         height, tau = grown, kink
         if enters >= fills:
             used += 1
         else:
             capped += 1
-    return tau
+    return float(tau)
 
 
 def capped_simplex(values: Array, total: float) -> Array:

@@ -109,11 +109,11 @@ def soft_graph(
     return SoftGraph(upper.indptr, upper.indices, upper.data), penalty.alpha
 
 
-def dense_graph(S: Array, penalty: Entrywise) -> SoftGraph:
-    """Return the graph of a matrix in memory."""
-    found = list(_strips(lambda rows, cols: S[rows[0] : rows[-1] + 1, cols[0] :], np.arange(len(S)), penalty))
+def dense_graph(strip: Callable[[IntArray, IntArray], Array], size: int, penalty: Entrywise) -> SoftGraph:
+    """Return the graph of a matrix by its consecutive rows and columns."""
+    found = list(_strips(strip, np.arange(size), penalty))
     rows, cols, excess = (np.concatenate(each) for each in zip(*found, strict=True))
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(S)))])
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=size))])
     return SoftGraph(indptr, cols.astype(np.int32), _upwards(excess))
 
 

@@ -6,28 +6,20 @@ import numpy as np
 
 from fantope.operators import Covariance
 from fantope.penalties import Entrywise
+from fantope.problem.deferred import DeferredProblem
 from fantope.problem.dual import ExtendedDual
-from fantope.problem.problem import Problem
 from fantope.problem.slack import SplitSlack
 from fantope.problem.soft_graph import SoftGraph
 from fantope.typing import Array, IntArray
 
 
-class WideProblem(Problem):
+class WideProblem(DeferredProblem):
     """A reduced problem that is never formed: what an active set and its certificate need of it.
 
-    Parameters
-    ----------
-    covariance : Covariance
-        Over all variables.
-    kept : (m,) array
-    labels : (m,) array
-        Their components; S is cut between them.
+    Parameters are those of :class:`~fantope.problem.deferred.DeferredProblem`, and
+
     graph : SoftGraph
         Over the kept variables.
-    n_components : int
-    penalty : Entrywise
-        On the kept variables.
     """
 
     def __init__(
@@ -35,17 +27,14 @@ class WideProblem(Problem):
         covariance: Covariance,
         kept: IntArray,
         labels: IntArray,
-        graph: SoftGraph,
         n_components: int,
         penalty: Entrywise,
+        factor: Array | None,
+        graph: SoftGraph,
     ) -> None:
-        self.__dict__.update(
-            covariance=covariance, kept=kept, labels=labels, graph=graph, n_components=n_components, penalty=penalty
-        )  # Problem is frozen
+        super().__init__(covariance, kept, labels, n_components, penalty, factor)
+        self.__dict__["graph"] = graph
 
-    covariance: Covariance
-    kept: IntArray
-    labels: IntArray
     graph: SoftGraph
 
     @property
@@ -55,21 +44,6 @@ class WideProblem(Problem):
             f"solver must be 'auto' at alpha = {self.alpha:g}, where {self.size:,} variables have a partner above it: "
             "the others need S over all of them in memory; use solver='auto', or raise alpha."
         )
-
-    @property
-    def size(self) -> int:
-        """Number of variables."""
-        return len(self.kept)
-
-    def diagonal(self) -> Array:
-        """Return the (m,) diagonal of S."""
-        return np.asarray(self.covariance.diagonal()[self.kept])
-
-    def block(self, rows: IntArray, cols: IntArray) -> Array:
-        """Return S[rows][:, cols], zero between components."""
-        found = self.covariance.block(self.kept[rows], self.kept[cols])
-        found[self.labels[rows][:, None] != self.labels[cols]] = 0.0
-        return found
 
     def reach(self, rows: IntArray) -> IntArray:
         """Return ``rows`` and the variables that are in a pair with one of them, ascending."""
