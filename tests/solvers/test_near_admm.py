@@ -31,7 +31,7 @@ def test_an_optimum_that_is_a_projection_is_noticed(monkeypatch):
     for few in (6, 0):  # the second time by estimates alone
         monkeypatch.setattr("fantope.solvers.near_admm.FEW", few)
         found = []
-        for seed in range(3):
+        for seed in range(8):
             sim = fantope.simulate(100, 120, random_state=seed)
             S = sim.Z.T @ sim.Z / 100
             found.append(fantope.solve(S, 2, 0.2))

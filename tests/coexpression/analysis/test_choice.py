@@ -36,8 +36,12 @@ def test_a_loose_walk_chooses_what_a_tight_one_does(sizes, seed, monkeypatch):
     monkeypatch.setattr(choice, "LOOSE", 0.0)
     tight = run(table, groups, tol=2e-5)
     if loose.alpha != tight.alpha:  # a tie, up to the gene more or less that any gap leaves open
-        overlaps = tight.selection.set_index("alpha")["overlap"]
-        assert len(sizes) > 1 and overlaps[loose.alpha] >= overlaps[tight.alpha] - 0.02
+        if len(sizes) == 1:  # the smaller alpha has as many genes as it may, and beyond them none would be chosen
+            last = min(loose, tight, key=lambda found: found.alpha)
+            assert last.selection.set_index("alpha").loc[last.alpha, "n_group 0"] >= 0.95 * 60
+        else:
+            overlaps = tight.selection.set_index("alpha")["overlap"]
+            assert overlaps[loose.alpha] >= overlaps[tight.alpha] - 0.02
         return
     for name, group in loose.groups.items():
         assert group.solution.gap <= 2e-5
