@@ -6,7 +6,7 @@ diagonal gives the smallest bound φ_d(S − U).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
 
@@ -15,7 +15,7 @@ import numpy as np
 from fantope.operators.base import Covariance
 from fantope.penalties import Entrywise, Structured
 from fantope.penalties.structured import Parts
-from fantope.typing import Array, IntArray
+from fantope.typing import AnyArray, Array, IntArray
 
 
 class ReducedDual(Protocol):
@@ -97,6 +97,8 @@ class ExtendedDual:
     active: IntArray  # (a,) ascending
     U: Array  # (a, m): the rows of the active variables, or (a, c) of them
     columns: IntArray | None = None  # (c,) ascending, with all active variables; None for all
+    # (m − a, a), float32: S − U between the others and the active variables, to look at; no proof reads it.
+    rough: AnyArray | None = None
 
     @classmethod
     def empty(cls, size: int, penalty: Entrywise) -> ExtendedDual:
@@ -116,8 +118,8 @@ class ExtendedDual:
         return _into_box(S, self.penalty, rows, cols)
 
     def kept(self, previous: ReducedDual | None) -> ExtendedDual:
-        """Return itself: nobody writes to it."""
-        return self
+        """Return the same point, which nobody writes to, without what is there to look at."""
+        return replace(self, rough=None)
 
     def slack(self, S: Array, out: Array | None = None) -> Array:
         """Return S − U; among the other variables that is S, soft-thresholded."""

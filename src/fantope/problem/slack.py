@@ -51,7 +51,10 @@ class SplitSlack:
         self.near = np.setdiff1d(np.union1d(dual.stored, graph.near(self.active)), self.active, assume_unique=True)
         kind = np.float32 if single else np.float64
         self.M_AA: Array = self._rows(self.active).astype(kind, copy=False)
-        self.T: Array = np.empty((len(self.active), len(self.near)), dtype=kind)
+        if single and dual.rough is not None:
+            self.T: Array = dual.rough.T
+            return
+        self.T = np.empty((len(self.active), len(self.near)), dtype=kind)
         for start in range(0, len(self.near), STRIP):
             self.T[:, start : start + STRIP] = self._rows(self.near[start : start + STRIP])
 

@@ -87,6 +87,7 @@ class ActiveSetState:
     objective: float = -np.inf
     inner_bound: float = np.inf
     promising: bool = False  # the last look saw no more than a certificate accepts
+    searched: bool = False  # it took as many products as after a certificate that has failed
     pending: bool = False  # X and dual await their certificate over all variables
     full: bool = False  # memory holds no more active variables: the next certificate is the last
     exhausted: bool = False  # the inner problem came to rest above its tolerance: another round would bring nothing
@@ -198,7 +199,7 @@ class ActiveSet:
             # A look sees what violators lift the bound by: where that is little, they are not missed.
             certain = accurate or state.promising
             new = new[:0] if certain and len(heavy) == 0 else np.union1d(new, heavy)
-            if certain and len(new) == 0 and state.fractional:
+            if certain and len(new) == 0 and state.fractional and not state.searched:
                 new = self._heavy(problem, state, LOOK)  # from where the last look ended: a certificate costs more
             accurate |= state.promising
         state.pending = (accurate and len(new) == 0) or state.full
@@ -275,6 +276,7 @@ class ActiveSet:
         if state.guards is not None:
             V = np.hstack([V, GUARD * _beside(V, state.guards[:, active].T)])
         visible, steps = state.visible(problem.n_components), EXTENSION_STEPS[state.tol_outside <= TIGHT]
+        rough = np.empty((len(outside), len(active)), np.float32) if every and state.tol_outside > TIGHT else None
 
         def extend(start: int) -> None:
             strip = slice(start, start + EXTENDED)
@@ -282,6 +284,8 @@ class ActiveSet:
             u, harmless = np.empty_like(S_rows), HARMLESS * visible
             coupling[strip] = extend_dual(S_rows, V, limits, RIDGE, u, steps, harmless, visible)
             U[:, place[strip]] = u.T
+            if rough is not None:
+                np.subtract(S_rows, u, out=rough[strip], casting="same_kind")
 
         strips = range(0, len(outside), EXTENDED)
         if isinstance(problem, WideProblem):  # whose blocks of S are computed, on all threads
@@ -289,7 +293,7 @@ class ActiveSet:
                 extend(start)
         else:
             share_out(extend, strips)
-        return ExtendedDual(problem.box, active, U, None if every else columns), coupling, outside
+        return ExtendedDual(problem.box, active, U, None if every else columns, rough), coupling, outside
 
     def _heavy(self, problem: Problem, state: ActiveSetState, steps: int) -> IntArray:
         """Return the outside variables, if any, on which eigenvectors of S − U that lift the bound are heavy.
@@ -344,6 +348,7 @@ class ActiveSet:
         M = problem.rough_slack(state.dual, single)
         count = d + min(max(state.fractional, 3), CLUSTER)
         values, state.leading = roughly_leading(M, count, start, steps, single)
+        state.searched = steps >= SEARCH
         total, scale = float(values[:d].sum()), abs(state.inner_bound)
         state.promising = total - state.objective <= LOOK_SHARE * state.tol_outside * scale
         within = total - state.inner_bound <= EXCESS * max(state.tol, state.final_tol) * scale
