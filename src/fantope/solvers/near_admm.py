@@ -125,13 +125,15 @@ class NearAdmm:
             state.means.add(*state.split(problem), state.iteration)
         if n >= budget:
             state.look_at = state.iteration  # there is no other chance
-        elif self._promising(state):
+            return n
+        if len(state.projection.weights) <= FEW * problem.n_components:
+            self._look(problem, state)
+        if state.offer is not None:
+            return n
+        if self._promising(state):
             n += self._complete(problem, state, budget - n)
-        else:
-            if len(state.projection.weights) <= FEW * problem.n_components:
-                self._look(problem, state)
-            if state.iteration < SLOW_FROM and state.estimate > UNLIKELY * state.tol * abs(state.bound):
-                state.look_at = max(state.look_at, state.iteration + 1)
+        elif state.iteration < SLOW_FROM and state.estimate > UNLIKELY * state.tol * abs(state.bound):
+            state.look_at = max(state.look_at, state.iteration + 1)
         return n
 
     def _serve(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
