@@ -230,7 +230,7 @@ def check(out, data=None, exact=False):
         X, dual = arrays["X"], Dual(arrays["U"], claim["penalty"], S.size)
         here = others().Rougher(S, arrays["U"]) if dual.kind == "smooth" else S
         (lower, terms), upper = lower_bound(here, dual, X, d, exact), upper_bound(here, dual, X, d, high, exact)
-        scale, whose = max(abs(lower), np.abs(here.diagonal).max(), dual.alpha), f"{claim['folder']}: alpha = "
+        scale, whose = max(abs(lower), terms, np.abs(here.diagonal).max(), dual.alpha), f"{claim['folder']}: alpha = "
         whose += f"{dual.alpha:.6g}, d = {d}, S from {path}: the optimum is in [{lower:.12g}, {upper:.12g}]"
         shown = abs(lower - low) <= 1e-9 * scale and upper <= high + 1e-9 * scale
         require(shown, f"{whose}, which does not show the [{low:.12g}, {high:.12g}] that is claimed")

@@ -129,7 +129,7 @@ def judge(sol: Any, S: checker.Matrix, tol: float, *, exact: bool = False) -> No
         if error.args[1] == 2:
             return
         raise Finding(error.args[0]) from None
-    scale = max(abs(lower), float(np.abs(S.diagonal).max()), sol.alpha)
+    scale = max(abs(lower), terms, float(np.abs(S.diagonal).max()), sol.alpha)
     if not (abs(lower - sol.objective) <= 1e-9 * scale and upper <= sol.dual_bound + 1e-9 * scale):
         raise Finding(f"[{lower!r}, {upper!r}] is shown, [{sol.objective!r}, {sol.dual_bound!r}] claimed")
     width = sol.dual_bound - sol.objective
