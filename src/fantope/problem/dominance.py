@@ -86,10 +86,11 @@ class Core:
     def lifted(self, K: Array, weights: Array) -> Array:
         """Add T diag(weights) Tᵀ to K, in place; ``weights`` are zero outside P."""
         M, a = self.M, len(self.M.active)
-        scaled = M.T * weights[M.near]
-        K[:a, :a] += scaled @ M.T.T
+        half = np.sqrt(weights)
+        scaled = M.T * half[M.near]
+        K[:a, :a] += scaled @ scaled.T  # of which BLAS computes one half
         if len(self.more):
-            cross = np.asarray(self.rows[:, M.near] @ scaled.T)
+            cross = np.asarray(self.rows[:, M.near] @ (scaled * half[M.near]).T)
             K[a:, :a] += cross
             K[:a, a:] += cross.T
             K[a:, a:] += (self.rows * weights[None, :] @ self.rows.T).toarray()
