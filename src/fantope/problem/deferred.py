@@ -9,6 +9,7 @@ import numpy as np
 from fantope.operators import Covariance
 from fantope.penalties import Entrywise
 from fantope.problem.problem import Problem
+from fantope.problem.soft_graph import SoftGraph
 from fantope.typing import Array, IntArray
 
 
@@ -30,6 +31,8 @@ class DeferredProblem(Problem):
         On the kept variables.
     factor : (m, n) array, optional
         F with S = FFᵀ over the kept variables.
+    graph : SoftGraph, optional
+        Over the kept variables, if it is known.
     """
 
     def __init__(
@@ -40,10 +43,13 @@ class DeferredProblem(Problem):
         n_components: int,
         penalty: Entrywise,
         factor: Array | None,
+        graph: SoftGraph | None = None,
     ) -> None:
-        self.__dict__.update(
+        self.__dict__.update(  # Problem is frozen
             covariance=covariance, kept=kept, labels=labels, n_components=n_components, penalty=penalty, factor=factor
-        )  # Problem is frozen
+        )
+        if graph is not None:
+            self.__dict__["graph"] = graph
 
     covariance: Covariance
     kept: IntArray

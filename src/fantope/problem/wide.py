@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fantope.operators import Covariance
-from fantope.penalties import Entrywise
 from fantope.problem.deferred import DeferredProblem
 from fantope.problem.dual import ExtendedDual
 from fantope.problem.slack import SplitSlack
@@ -14,26 +12,7 @@ from fantope.typing import Array, IntArray
 
 
 class WideProblem(DeferredProblem):
-    """A reduced problem that is never formed: what an active set and its certificate need of it.
-
-    Parameters are those of :class:`~fantope.problem.deferred.DeferredProblem`, and
-
-    graph : SoftGraph
-        Over the kept variables.
-    """
-
-    def __init__(
-        self,
-        covariance: Covariance,
-        kept: IntArray,
-        labels: IntArray,
-        n_components: int,
-        penalty: Entrywise,
-        factor: Array | None,
-        graph: SoftGraph,
-    ) -> None:
-        super().__init__(covariance, kept, labels, n_components, penalty, factor)
-        self.__dict__["graph"] = graph
+    """A reduced problem that is never formed: what an active set and its certificate need of it, its graph above all."""
 
     graph: SoftGraph
 
