@@ -12,7 +12,7 @@ from fantope.typing import Array, IntArray
 
 
 class WideProblem(DeferredProblem):
-    """A reduced problem that is never formed: what an active set and its certificate need of it, its graph above all."""
+    """A reduced problem that is never formed: what an active set and its certificate need of it; its graph is known."""
 
     graph: SoftGraph
 
