@@ -94,3 +94,17 @@ def test_few_iterations_where_the_plain_metric_crawls():
     solution = fantope.solve(S, 2, alpha, tol=1e-6)
     assert solution.gap <= 1e-6
     assert solution.n_iter < 600
+
+
+def test_a_renewed_cone_projection():
+    rng = np.random.default_rng(1)
+    Q = np.linalg.qr(rng.standard_normal((60, 60)))[0]
+    G = (Q * np.concatenate([[3.0, 2.0], -np.linspace(0.5, 4.0, 58)])) @ Q.T
+    change = rng.standard_normal((60, 60))
+    cone = NearCone()
+    cone.renewed(G, False, 1e-4)
+    H = G + 1e-3 * (change + change.T)
+    found = symmetric(np.asarray(cone.renewed(H, False, 1e-4)))
+    assert cone._renewals == 1  # not decomposed in full
+    values, V = np.linalg.eigh(H)
+    np.testing.assert_allclose(found, (V * np.maximum(values, 0.0)) @ V.T, atol=1e-4)

@@ -96,7 +96,7 @@ class NearProjection:
             values, C = values[-count:], C[:, -count:]
             K, GK = Q @ C, GQ @ C
             residual = GK - K * values
-            used = values > capped_simplex_shift(values[::-1].astype(np.float64), self.trace)
+            used = values > self._threshold(values)
             if used[0]:
                 return False
             if np.linalg.norm(residual[:, used]) <= accuracy:
@@ -149,6 +149,10 @@ class NearProjection:
         self._level = np.flatnonzero(fractional)
         return weights, fractional
 
+    def _threshold(self, values: AnyArray) -> float:
+        """Return the eigenvalue, of the leading ones in ascending order, up to which weights are zero."""
+        return capped_simplex_shift(values[::-1].astype(np.float64), self.trace)
+
     @property
     def first(self) -> AnyArray:
         """The projection of the matrix decomposed."""
@@ -180,9 +184,13 @@ class NearCone(NearProjection):
 
     def __init__(self) -> None:
         self._level = np.zeros(0, dtype=np.intp)
+        self._renewals = RENEWALS
 
     def _weigh(self, values: Array) -> tuple[Array, AnyArray]:
         return np.maximum(values, 0.0), values > 0.0
+
+    def _threshold(self, values: AnyArray) -> float:
+        return 0.0
 
     def inside(self, P: Array) -> Array:
         """Return the columns of P, projected on the range of the matrix projected."""

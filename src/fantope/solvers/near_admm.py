@@ -118,7 +118,7 @@ class NearAdmm:
             n = self._serve_rows(state, budget)
         else:
             self._balance(problem, state)
-            n = self._serve(problem, state, budget)
+            n = self._drift(problem, state, budget)
         if problem.size < CHEAP_BELOW and state.iteration >= MEANS_FROM:
             if state.means is None:
                 state.means = Means(state.iteration, np.zeros_like(state.Z), np.zeros_like(state.Z))
@@ -134,6 +134,29 @@ class NearAdmm:
             n += self._complete(problem, state, budget - n)
         elif state.iteration < SLOW_FROM and state.estimate > UNLIKELY * state.tol * abs(state.bound):
             state.look_at = max(state.look_at, state.iteration + 1)
+        return n
+
+    def _drift(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
+        """Decompose and iterate, from further along the line on which the run drifts if that is nearer to its end."""
+        drift, begin = state.drift, state.Z.copy()
+        if drift.move is None or drift.ahead == 0.0:
+            n = self._serve(problem, state, budget)
+        else:
+            before = state.primal, state.dual, state.estimate, state.bound
+            state.Z += drift.ahead * drift.move
+            landed, state.change = state.Z.copy(), None
+            n = self._serve(problem, state, budget)
+            if np.hypot(state.primal, state.dual) > np.hypot(*before[:2]):
+                state.Z, state.change = begin, None
+                state.primal, state.dual, state.estimate, state.bound = before
+                drift.refuse()
+                return n
+            drift.forget()
+            begin = landed
+        if len(state.projection.weights) <= FEW * problem.n_components:
+            drift.see(begin, state.Z, n, state.iteration)
+        else:  # on noise the first phase was nearly straight too, but of nine jumps there one led anywhere
+            drift.forget()
         return n
 
     def _serve(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -164,6 +187,7 @@ class NearAdmm:
         if rows.lost or rows.stuck(ROWS_STUCK):
             state.rows, state.plain, state.promise, state.tried_at = None, True, PROMISE, state.iteration
             state.change = None
+            state.drift.forget()
         if not rows.lost:
             Y, U = rows.split()
             state.Z, state.estimate = Y + U / state.rho, min(rows.estimate, state.estimate)
@@ -272,6 +296,7 @@ class NearAdmm:
         factor = min(max(np.sqrt(ratio), 1 / most), most)
         rescale(state.Z, state.work.limits, 1 / state.rho, factor)
         state.rho *= factor
+        state.drift.forget()
         state.change = None  # the derivative is judged by where it leads; with another ρ it would have led elsewhere
 
     def _complete(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
@@ -354,6 +379,8 @@ class NearAdmm:
             means.due = k + means.since // 4
             X = problem.repair(means.Y / means.count)
             return Candidate(X, DenseDual(means.U / means.count, problem.box), problem.size)
+        elif 0 < state.look_at <= k and state.tried_at == k and best.X is not None:
+            found = Candidate(best.X, best.dual, problem.size)  # an attempt to end the run has just made them
         elif 0 < state.look_at <= k:
             dual = DenseDual(state.split(problem)[1], problem.box)
             found = Candidate(self._primal(problem, state, -np.inf), dual, problem.size)

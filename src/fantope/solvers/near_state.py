@@ -13,6 +13,7 @@ from fantope.problem.near_projection import NearProjection
 from fantope.problem.problem import Problem
 from fantope.problem.projection import Factors
 from fantope.solvers.base import Candidate
+from fantope.solvers.drift import Drift
 from fantope.solvers.row_metric import RowMetric
 from fantope.typing import AnyArray, Array
 
@@ -161,11 +162,12 @@ class NearAdmmState:
     balance_at: int = 1  # iteration from which ρ may change again
     look_at: int = 0  # iteration from which a certificate is due in any case
     means: Means | None = None  # of late iterates
+    drift: Drift = field(default_factory=Drift)  # from one decomposition to the next
     rows: RowMetric | None = None  # where the run goes on in another metric
     plain: bool = False  # it does not go there, or not again
     best: Best = field(default_factory=Best)
     completed: bool = False  # the best points promise to be enough
-    share: float = 1.0  # of the tolerance that they have to keep to
+    share: float = 0.97  # of the tolerance that they have to keep to: a run is solved at 0.98
     offer: Candidate | None = None  # what a rough look has found good enough, …
     nearly: float = 0.9  # … by this share of the tolerance
 

@@ -35,6 +35,7 @@ SOFTER = 0.3  # of the plain ρ, for the rows that X uses
 RELAX = 1.3  # with 1.6 the dual point is less steady
 MOST = 12  # iterations that one decomposition may serve: with 50 the dual point took twice as many
 GOOD, BAD = 0.3, 0.5  # ‖X by derivative − X‖ over ‖X − Y‖ for a decomposition to serve longer, or less long
+RENEWAL = 0.02  # the same: residual of leading eigenvectors that may take the place of a decomposition (0.2: unsteady)
 FALL = 0.05  # of ‖X − Y‖ since the decomposition: the derivative leads no further
 LOST = 30.0  # times the least ‖X − Y‖: it will not come back
 ROUNDS = 2  # of subspace iteration for the largest eigenvalues of X
@@ -139,7 +140,7 @@ class RowMetric:
         G = self.linear + self.Z - 2.0 * W
         G.flat[:: len(G) + 1] -= self.theta * self.scale**2
         G -= self.P @ self.P.T
-        X = np.asarray(self.cone.exact(G, False))
+        X = np.asarray(self.cone.renewed(G, False, RENEWAL * self.residual))
         if predicted is not None:
             off = float(np.linalg.norm(np.tril(predicted - X))) * np.sqrt(2.0)
             if off > BAD * self.residual:
