@@ -9,7 +9,7 @@ from fantope.eigen import Eigenspace
 from fantope.penalties import L1
 from fantope.problem import projection
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors, compress, project, repair
+from fantope.problem.projection import Factors, compress, narrowed, project, repair
 from fantope.problem.simplex import capped_simplex
 from fantope.solvers import Status
 from problems import blocks, equicorrelated, sample_covariance, spectrum
@@ -81,6 +81,41 @@ def test_repair_keeps_zero_rows_and_blocks(monkeypatch, dense_up_to):
     assert not X[:55, 55:].any()
     assert in_fantope(X, 3)
     np.testing.assert_allclose(X, nearest(Y, 3), atol=1e-8)
+
+
+@pytest.mark.parametrize(("d", "weights"), [(2, [1.0, 0.6, 0.3, 0.1]), (2, [1.0, 1.0]), (1, [0.4, 0.35, 0.25])])
+def test_rows_are_left_out_at_the_same_rank(d, weights):
+    rng = np.random.default_rng(4)
+    V = np.linalg.qr(rng.standard_normal((20, len(weights))))[0].T
+    X, used = Factors(np.arange(0, 40, 2), V, np.array(weights)), np.arange(20) < 17
+    objective = Problem(sample_covariance(rng, 30, 40), d, L1(0.05)).objective
+    found = narrowed(X, used, d, objective)
+    assert set(found.rows) <= set(X.rows[used])
+    assert len(found.weights) in (d, len(weights))
+    assert in_fantope(found.matrix(40).toarray(), d)
+    # Nothing but the range that X has there, and no eigenvector turned where its weight does not ask for it.
+    left = X.vectors[:, used]
+    basis = np.linalg.qr(left.T)[0]
+    own = found.vectors[:, np.isin(found.rows, X.rows[used])]
+    np.testing.assert_allclose(own @ basis @ basis.T, own, atol=1e-12)
+    rounded = narrowed(X, used, d, lambda X: -len(X.weights))
+    np.testing.assert_array_equal(rounded.weights, np.ones(d))
+
+
+def test_leaving_rows_out_keeps_blocks_apart_and_every_weight_at_most_one():
+    rng = np.random.default_rng(5)
+    V = np.zeros((3, 12))
+    V[0, :6], V[1:, 6:] = 1.0 / np.sqrt(6.0), np.linalg.qr(rng.standard_normal((6, 2)))[0].T
+    X = Factors(np.arange(12), V, np.array([1.0, 0.7, 0.3]))
+    used = np.ones(12, dtype=bool)
+    used[[10, 11]] = False
+    found = narrowed(X, used, 2, lambda X: len(X.weights))
+    assert len(found.weights) == 3
+    assert found.weights.max() == 1.0
+    dense = found.matrix(12).toarray()
+    assert in_fantope(dense, 2)
+    assert not dense[:6, 6:].any()
+    assert narrowed(X, np.arange(12) < 1, 2, lambda _: 0.0) is None
 
 
 def test_too_few_rows_to_repair():

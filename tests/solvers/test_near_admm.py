@@ -40,16 +40,32 @@ def test_an_optimum_that_is_a_projection_is_noticed(monkeypatch):
     assert iterations[0] < 0.7 * iterations[1]
 
 
+def test_a_jump_that_leads_nowhere_is_undone():
+    problem = Problem(noise(), 2, L1(0.12))
+    solver = NearAdmm()
+    state = solver.init(problem, None, 1e-4)
+    for _ in range(4):
+        solver.step(problem, state, 100)
+    begin = state.Z.copy()
+    before = state.primal, state.dual, state.estimate, state.bound
+    state.drift.move, state.drift.ahead = np.tril(np.ones_like(begin)), 3.0
+    assert solver._drift(problem, state, 100) >= 1
+    np.testing.assert_array_equal(state.Z, begin)
+    assert (state.primal, state.dual, state.estimate, state.bound) == before
+    assert state.drift.wait == 2
+    assert state.change is None
+
+
 @pytest.mark.slow
 def test_rows_that_cannot_be_left_out_are_not_tried(monkeypatch):
     tried = []
-    repair = Problem.repair
+    narrowed = Problem.narrowed
 
-    def counted(self, Y, start=None, rows=None):
-        tried.append(rows is not None)
-        return repair(self, Y, start, rows)
+    def counted(self, X, used):
+        tried.append(True)
+        return narrowed(self, X, used)
 
-    monkeypatch.setattr(Problem, "repair", counted)
+    monkeypatch.setattr(Problem, "narrowed", counted)
     found = []
     for hopeless in (2.0, np.inf):
         monkeypatch.setattr(sys.modules["fantope.solvers.solve"], "HOPELESS", hopeless)  # its name is the function's

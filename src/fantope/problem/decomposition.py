@@ -16,8 +16,8 @@ import os
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
+from fantope.kernels.scan import component_labels as dense_labels
 from fantope.kernels.scan import unite
 from fantope.operators import Covariance, DataCovariance, DenseCovariance
 from fantope.operators.graph import ThresholdGraph, labels_of
@@ -162,7 +162,7 @@ def component_labels(S: Covariance, penalty: Entrywise, graph: ThresholdGraph | 
     if S.size <= FEW:
         every = np.arange(S.size)
         edges = np.abs(S.block(every, every)) > penalty.limits(every, every)
-        return connected_components(edges, directed=False)[1].astype(np.intp)
+        return dense_labels(edges.astype(np.float64), 0.0)
     if len(special) == S.size:
         labels = np.arange(S.size)
     else:

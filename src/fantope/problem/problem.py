@@ -10,10 +10,10 @@ import numpy as np
 from fantope.kernels.elementwise import objective_terms
 from fantope.penalties import Entrywise, Penalty
 from fantope.problem.dual import ExtendedDual
-from fantope.problem.projection import Factors, assemble, repair, share_of_centre, shrink
+from fantope.problem.projection import Factors, assemble, narrowed, repair, share_of_centre, shrink
 from fantope.problem.slack import SplitSlack
 from fantope.problem.soft_graph import SoftGraph, SoftMatrix, dense_graph, soft_matrix
-from fantope.typing import Array, IntArray
+from fantope.typing import AnyArray, Array, IntArray
 
 LARGEST_TABLE = 2**19  # entries up to which a table of places is up to four times as fast as two lists of them
 FEW = 8  # times as few columns as S has are read as rows
@@ -150,6 +150,13 @@ class Problem:
         else:
             found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
         return None if found is None else found.lifted(rows)
+
+    def narrowed(self, X: Factors, used: AnyArray) -> Factors | None:
+        """Return a point of the Fantope near X without rows that are not ``used``, by positions among its own."""
+        if self.forbids:
+            V = X.vectors[:, used]
+            return self.repair((V.T * X.weights) @ V, rows=X.rows[used])
+        return narrowed(X, used, self.n_components, self.objective)
 
     def size_of_terms(self, X: Factors) -> float:
         """Return Σ X_ii·max(|S_ii|, w_ii): the size of the terms whose difference the objective of X is."""

@@ -10,6 +10,7 @@ import scipy.linalg
 import scipy.sparse
 
 from fantope.eigen import Eigenspace, all_blas_threads
+from fantope.eigen.lapack import orthonormal
 from fantope.kernels.scan import component_labels
 from fantope.problem.simplex import capped_simplex, capped_simplex_shift
 from fantope.typing import AnyArray, Array, IntArray
@@ -109,6 +110,48 @@ def repair(
     shift = 0.5 * (last + next_one)
     rounded = _assemble(rows, [np.where(found > shift, shift + 1.0, found) for found in values], vectors, where, shift)
     return rounded if objective(rounded) > objective(nearest) else nearest
+
+
+def narrowed(X: Factors, used: AnyArray, n_components: int, objective: Callable[[Factors], float]) -> Factors | None:
+    """Return a point of the Fantope with the range that X has on the rows ``used``, by positions among its own.
+
+    Without its other rows X has less than trace d. The nearest point of the Fantope would spread what is missing over
+    all eigenvalues, zeros too; here those above zero grow in proportion, up to 1, and nothing larger than X's rank is
+    decomposed. Or the leading d eigenvectors, if ``objective`` prefers their projection. None if there are not as many.
+    """
+    half = X.vectors[:, used] * np.sqrt(X.weights)[:, None]
+    gram = half @ half.T
+
+    def decompose(block: IntArray) -> tuple[Array, Array]:
+        # Eigenvectors of separate components are decomposed apart: exact zeros stay exact.
+        reached = np.flatnonzero(np.abs(half[block]).max(axis=0) > 0.0)
+        part = half[np.ix_(block, reached)]
+        Q = orthonormal(part.T) if len(block) <= len(reached) else np.eye(len(reached))
+        R = part @ Q
+        found, turn = np.linalg.eigh(R.T @ R)
+        basis = np.zeros((len(found), half.shape[1]))
+        basis[:, reached] = turn.T @ Q.T
+        return found, basis
+
+    values, bases, _ = _by_component(component_labels(gram, 0.0), decompose)
+    every = np.concatenate(values)
+    order = np.argsort(-every, kind="stable")[: int(np.count_nonzero(every > ROUNDING))]
+    if len(order) < n_components:
+        return None
+    vectors, rows = np.vstack(bases)[order], X.rows[used]
+    found = compress(Factors(rows, vectors, _grown(every[order], n_components)))
+    if len(order) == n_components:
+        return found
+    rounded = compress(Factors(rows, vectors[:n_components], np.ones(n_components)))
+    return rounded if objective(rounded) > objective(found) else found
+
+
+def _grown(values: Array, total: int) -> Array:
+    """Return min(c·values, 1), for values above zero in descending order, with the c that makes the sum ``total``."""
+    left = np.cumsum(values[::-1])[::-1]
+    # As many are at 1 as would go beyond it; with all but one of ``total`` there, the next one does not.
+    capped = next(k for k in range(total) if (total - k) * values[k] <= left[k])
+    return np.asarray(np.minimum(values * ((total - capped) / left[capped]), 1.0))
 
 
 def share_of_centre(lowest: float, highest: float, centre: float) -> float:

@@ -276,8 +276,7 @@ def _sparsify(run: Run, problem: Problem, tol: float) -> None:
         scale = problem.n_components / max(float(leverage[rows].sum()), 1e-300)
         if before == number or (share is not None and run.dual_bound - scale * share(rows) > allowed):
             continue
-        V = run.X.vectors[:, rows]
-        point = problem.repair((V.T * run.X.weights) @ V, rows=run.X.rows[rows])
+        point = problem.narrowed(run.X, rows)
         if point is None:
             continue
         point = pinch(point, problem.labels)
