@@ -121,7 +121,9 @@ class OnlineP(Leader):
         share = self.count.effective**-1.5
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
-        solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule)
+        before = self.count.effective - 1.0  # samples; in a window, one that leaves counts as their mean
+        change = (np.outer(z, z) - self.S) / before if before > 0.0 and z.any() else None
+        solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule, change)
         run, self.warm = solve_warm(solver, problem, self.max_iter)
         assert run.X is not None
         self._vectors, self._weights = run.X.vectors.copy(), run.X.weights.copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,6 +44,14 @@ class Warm:
         slope = norm ** (2.0 - norms.r) / math.sqrt(norms.t) * np.abs(Y) ** (norms.r - 1.0)
         D = np.sign(Y) * (norms.alpha + slope)
         return cls(Y, D, float(np.vdot(S - D, Y)) / d, np.zeros((len(S), d)), norm)
+
+    def after(self, change: Array, alpha: float, share: float) -> Warm:
+        """Return where to start when S has changed: D goes along, so that S − D, the dual point, stays where it was.
+
+        Where Y is zero D has a box to move in. Elsewhere D is tied to Y, and goes this ``share`` of the way.
+        """
+        D = np.where(self.Y == 0.0, np.clip(self.D + change, -alpha, alpha), self.D + share * change)
+        return replace(self, D=D)
 
 
 @dataclass(frozen=True)
