@@ -55,9 +55,6 @@ class Schedule:
     give_up: int = 600
     rest: int = 3
     lost: float = 1e3  # a residual this many times the least one is not coming back
-    # Part of the change of S by which D goes along before the first iteration, where Y is not zero. (Without any change
-    # of D the same streams took up to 19 % more products and 15 % more decompositions.)
-    along: float = 0.5
     # ρ as a multiple of the median curvature of the norm; larger where the dual point lags behind.
     least_step: float = 3.0
     most_step: float = 300.0
