@@ -115,14 +115,15 @@ class OnlineP(Leader):
         if float(self.S.trace()) <= 0.0:
             return  # nothing has varied yet, every X is as good
         problem, tolerance = self._subproblem()
+        change = None
         if self.warm is None:
             self.warm = Warm.cold(problem)
+        elif z.any() and self.count.effective > 1.0:  # in a window, a sample that leaves counts as the mean of all
+            change = (np.outer(z, z) - self.S) / (self.count.effective - 1.0)
         # The sample draws X towards itself, the more the fewer there are.
         share = self.count.effective**-1.5
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
-        before = self.count.effective - 1.0  # samples; in a window, one that leaves counts as their mean
-        change = (np.outer(z, z) - self.S) / before if before > 0.0 and z.any() else None
         solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule, change)
         run, self.warm = solve_warm(solver, problem, self.max_iter)
         assert run.X is not None

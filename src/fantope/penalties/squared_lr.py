@@ -233,7 +233,7 @@ def solve_norm(
             new = 0.5 * (low + high) if math.isfinite(high) else 2.0 * N
         if new == N:
             break
-        if CURVED * (new / N - 1.0) ** 2 <= tol:  # a quarter of the time of another sweep
+        if CURVED * (new / N - 1.0) ** 2 <= tol:  # half the time of another sweep, or less
             before, c, found = c, weight * new ** (2.0 - r), new
             if trace is not None:
                 shift = trace_shift(on_diagonal, scale, threshold, trace, shift, c, m, table)

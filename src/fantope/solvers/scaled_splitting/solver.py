@@ -167,7 +167,7 @@ def _solve_on_rows(solver: ScaledSplitting, problem: Problem, max_iter: int | No
     schedule, tolerance, norms = solver.schedule, solver.tolerance, norms_of(problem)
     rows, best = rows_in_use(solver.warm.D, norms, schedule.rows_loss * tolerance), Run()
     if solver.change is not None:  # not before: the rows are the last X's, a D that has gone along would have most
-        solver = replace(solver, warm=solver.warm.after(solver.change, norms.alpha))
+        solver = replace(solver, warm=solver.warm.after(solver.change, norms.alpha), change=None)
     for _ in range(schedule.rows_rounds):
         if solver.warm.plain or not problem.n_components < len(rows) <= schedule.most_rows * problem.size:
             break
