@@ -53,6 +53,17 @@ def independent_bracket(problem, X, D):
     return objective, bound + root / 2 * (np.abs(W) ** q).sum() ** (2 / q)
 
 
+def test_when_S_changes_the_dual_point_stays_and_so_do_zeros():
+    problem, later = instance(40, 19), instance(40, 20)
+    _, warm = solve_from(problem, Warm.cold(problem), theorem_tolerance(problem.penalty))
+    change, alpha = later.S - problem.S, problem.alpha
+    moved, zero = warm.after(change, alpha), warm.Y == 0.0
+    stays = ~zero | (np.abs(warm.D + change) < alpha)
+    assert 0 < (zero & stays).sum() < zero.sum() < zero.size and np.abs(moved.D[zero]).max() == alpha
+    np.testing.assert_allclose((later.S - moved.D)[stays], (problem.S - warm.D)[stays], atol=1e-14)
+    assert moved.Y is warm.Y and moved.theta == warm.theta
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("p", "t"), [(8, 3), (40, 1), (40, 20), (80, 60)])
 def test_the_gap_is_met_and_can_be_recomputed(p, t):
@@ -246,8 +257,8 @@ def test_where_few_rows_are_used_X_is_found_on_these():
         assert learner.n_unmet == 0
         iterations.append(sum(record.n_iter for record in learner.records))
         last = learner.iterate()
-    learner.warm.step = 100.0
+    learner.warm.step = 1000.0
     learner.resolve()
-    assert learner.warm.step < 100.0  # balanced on the rows too
+    assert learner.warm.step < 1000.0  # balanced on the rows too
     assert last.shape == (80, 80) and (last.diagonal() > 1e-7).mean() < Schedule.most_rows
     assert iterations[1] < 0.6 * iterations[0]

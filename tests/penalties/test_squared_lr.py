@@ -131,6 +131,18 @@ def test_in_a_metric_with_a_trace_the_result_is_stationary(p):
     assert (np.abs(smooth[~used]) <= threshold * (1 + 1e-9)).all()
 
 
+@pytest.mark.parametrize("p", [5, 12, 60])
+@pytest.mark.parametrize("off", [0.995, 1.005])
+def test_from_a_guess_that_is_nearly_right_one_sweep_is_enough(p, off):
+    rng = np.random.default_rng(p)
+    V, scale, Y, found = symmetric(rng, p), np.exp(0.3 * rng.standard_normal(p)), *np.empty((2, p * (p + 1) // 2))
+    given = {"weight": 0.3, "r": exponent(p), "threshold": 0.2, "trace": 1.7}
+    norm, shift, _ = solve_norm(pack(V), Y, scale, start=1.0, tol=1e-14, **given)
+    near, near_shift, rounds = solve_norm(pack(V), found, scale, start=off * norm, tol=1e-3, shift=shift, **given)
+    assert rounds == 1 and near == pytest.approx(norm, rel=1e-4) and near_shift == pytest.approx(shift, abs=1e-4)
+    assert np.abs(found - Y).max() < 1e-4 * np.abs(Y).max() and (np.sign(found) == np.sign(Y)).all()
+
+
 @pytest.mark.parametrize("p", [5, 40])
 @pytest.mark.parametrize("step", [0.05, 2.0])
 def test_value_prox_and_dual_value_belong_together(p, step):

@@ -115,13 +115,16 @@ class OnlineP(Leader):
         if float(self.S.trace()) <= 0.0:
             return  # nothing has varied yet, every X is as good
         problem, tolerance = self._subproblem()
+        change = None
         if self.warm is None:
             self.warm = Warm.cold(problem)
+        elif z.any() and self.count.effective > 1.0:  # in a window, a sample that leaves counts as the mean of all
+            change = (np.outer(z, z) - self.S) / (self.count.effective - 1.0)
         # The sample draws X towards itself, the more the fewer there are.
         share = self.count.effective**-1.5
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
-        solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule)
+        solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule, change)
         run, self.warm = solve_warm(solver, problem, self.max_iter)
         assert run.X is not None
         self._vectors, self._weights = run.X.vectors.copy(), run.X.weights.copy()

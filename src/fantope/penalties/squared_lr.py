@@ -17,12 +17,13 @@ from typing import Self
 import numpy as np
 
 from fantope.errors import require
-from fantope.kernels.squared_lr import dual_power_sum, entry_table, lr_power_sum, lr_sweep_in_two, trace_shift
+from fantope.kernels.squared_lr import dual_power_sum, entry_table, lr_move, lr_power_sum, lr_sweep_in_two, trace_shift
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.penalties.base import Penalty
 from fantope.typing import Array, IntArray
 
 MAX_ROUNDS = 100  # norm evaluations; Newton takes three to six, bisection alone would take fifty
+CURVED = 10.0  # times the square of the relative change of the norm: what a step to first order leaves of it
 
 
 def conjugate_exponent(p: int) -> float:
@@ -231,6 +232,12 @@ def solve_norm(
         if not low < new < high:
             new = 0.5 * (low + high) if math.isfinite(high) else 2.0 * N
         if new == N:
+            break
+        if CURVED * (new / N - 1.0) ** 2 <= tol:  # half the time of another sweep, or less
+            before, c, found = c, weight * new ** (2.0 - r), new
+            if trace is not None:
+                shift = trace_shift(on_diagonal, scale, threshold, trace, shift, c, m, table)
+            lr_move(scale, V, Y, threshold, shift, before, c, m, table)
             break
         N = new
     return found, shift, rounds

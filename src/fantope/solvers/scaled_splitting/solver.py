@@ -48,12 +48,15 @@ class ScaledSplitting:
     tolerance : float
         Absolute gap at which an answer is good enough to be offered.
     schedule : Schedule
+    change : (p, p) array, optional
+        By what S has changed since ``warm``, as far as that is known.
     """
 
     warm: Warm
     expected: Array
     tolerance: float
     schedule: Schedule = field(default_factory=Schedule)
+    change: Array | None = None
     name: str = "scaled-splitting"
     max_iter: int = 5000
     check_every: int = 1
@@ -163,6 +166,8 @@ def _solve_on_rows(solver: ScaledSplitting, problem: Problem, max_iter: int | No
     """Solve on the rows that X uses, while those are few, and prove it; return the solver with a better start."""
     schedule, tolerance, norms = solver.schedule, solver.tolerance, norms_of(problem)
     rows, best = rows_in_use(solver.warm.D, norms, schedule.rows_loss * tolerance), Run()
+    if solver.change is not None:  # not before: the rows are the last X's, a D that has gone along would have most
+        solver = replace(solver, warm=solver.warm.after(solver.change, norms.alpha), change=None)
     for _ in range(schedule.rows_rounds):
         if solver.warm.plain or not problem.n_components < len(rows) <= schedule.most_rows * problem.size:
             break
