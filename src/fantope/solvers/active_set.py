@@ -10,7 +10,7 @@ The cost is that of small problems, plus one pass over S and one Cholesky factor
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from fantope.solvers.centred import CentredAdmm, is_tiny
 from fantope.solvers.circulant import CirculantProgramme, is_circulant
 from fantope.solvers.interior import Interior
 from fantope.solvers.iterate import Run, RunInterrupted, iterate
+from fantope.solvers.memory import Memory
 from fantope.solvers.near_admm import NearAdmm
 from fantope.solvers.result import Status
 from fantope.typing import Array, IntArray
@@ -58,6 +59,7 @@ HEAVY = 0.003  # of the largest weight that eigenvectors give a variable: those 
 TIGHTEST = 30  # of a wide problem, whose bound no accuracy can bring to that of S − U: the last inner tolerance
 TIGHTER = 0.005  # of the last tolerance, the next one on data that are not flat; the set is nearly complete after it
 SMALL_GROWTH = 0.1  # of the present ones: the set is nearly complete
+NEAR_GROWTH = 0.25  # and at most, where bending was undone (0.5: kidney normals, alpha 0.88, 1,072 active, not 893)
 LEAST_GROWTH = 6  # and at least this part of the present ones: rounds cost more than variables
 LOOK_SHARE = 0.65  # of the tolerance: a gap seen by a look, which misses some of it, that a certificate will accept
 EXCESS = 0.05  # of the inner tolerance: what outside variables may add to the inner bound without being looked for
@@ -83,6 +85,7 @@ class ActiveSetState:
     X: Factors | None = None
     dual: ExtendedDual | None = None
     leading: Array | None = None  # eigenvectors of S − U, roughly, as rows
+    memory: Memory = field(default_factory=Memory)  # of dual points that are no longer needed
     guards: Array | None = None  # those that lifted the bound: the extended dual point keeps away from them
     objective: float = -np.inf
     inner_bound: float = np.inf
@@ -184,6 +187,7 @@ class ActiveSet:
         state.objective, state.inner_bound = run.objective, run.dual_bound
         U_inner = run.dual.over(inner.S.copy(), np.arange(len(active)), np.arange(len(active)))
         state.X = run.X.lifted(active)
+        state.memory.give_back(state.dual)
         state.dual, coupling, outside = self._extend(problem, state, U_inner)
         if run.status is Status.NON_FINITE:
             raise FloatingPointError
@@ -267,7 +271,7 @@ class ActiveSet:
         columns = problem.reach(active)
         outside = np.setdiff1d(columns, active, assume_unique=True)
         place, every = np.searchsorted(columns, outside), len(columns) == problem.size
-        U = np.empty((len(active), len(columns)))
+        U = state.memory.taken((len(active), len(columns)), np.float64)
         U[:, np.searchsorted(columns, active)] = U_inner
         coupling = np.empty(len(outside))
         used = X.weights > USED
@@ -276,7 +280,8 @@ class ActiveSet:
         if state.guards is not None:
             V = np.hstack([V, GUARD * _beside(V, state.guards[:, active].T)])
         visible, steps = state.visible(problem.n_components), EXTENSION_STEPS[state.tol_outside <= TIGHT]
-        rough = np.empty((len(outside), len(active)), np.float32) if every and state.tol_outside > TIGHT else None
+        looked_at = every and state.tol_outside > TIGHT
+        rough = state.memory.taken((len(outside), len(active)), np.float32) if looked_at else None
 
         def extend(start: int) -> None:
             strip = slice(start, start + EXTENDED)
@@ -314,7 +319,7 @@ class ActiveSet:
         S = problem.block(rows, rows)
         inside = min(np.linalg.eigvalsh(V @ (S - state.dual.over(S.copy(), rows, rows)) @ V.T)[-d], values[d - 1])
         assert state.leading is not None
-        least, share = len(state.active) // LEAST_GROWTH, HEAVY
+        least, share, most = len(state.active) // LEAST_GROWTH, HEAVY, len(state.active) // 2
         if values[:d].sum() - state.objective <= FAR * abs(state.inner_bound):
             before = state.dual, state.guards, state.leading, values
             S = problem.block(state.active, state.active)
@@ -323,15 +328,19 @@ class ActiveSet:
             state.dual = self._extend(problem, state, state.dual.over(S, state.active, state.active))[0]
             values, within = self._look(problem, state, SEARCH)
             if within:
+                state.memory.give_back(before[0])
                 return outside[:0]
             # The second look sees more than the first: more excess may be none.
             if values[:d].sum() - state.objective <= WORSE * (before[3][:d].sum() - state.objective):
                 least, share = 0, HEAVY_BENT
+                state.memory.give_back(before[0])
             else:
+                state.memory.give_back(state.dual)
                 state.dual, state.guards, state.leading, values = before
+                most = int(len(state.active) * NEAR_GROWTH)
         weight = np.maximum(values - inside, 0.0) @ state.leading[:, outside] ** 2
         weight += 1e-3 * (state.leading[:d, outside] ** 2).sum(axis=0)
-        order = np.argsort(-weight, kind="stable")[: max(20, len(state.active) // 2)]
+        order = np.argsort(-weight, kind="stable")[: max(20, most)]
         heavy: IntArray = outside[np.union1d(order[: max(20, least)], order[weight[order] > share * weight[order[0]]])]
         return heavy
 
@@ -388,6 +397,7 @@ class ActiveSet:
         """X padded with zeros and the extended dual, once no outside variable is infeasible."""
         if not state.pending:
             return Candidate(None, None, len(state.active))
+        state.memory.lent = state.dual
         return Candidate(state.X, state.dual, len(state.active), state.leading)
 
 
