@@ -15,7 +15,7 @@ from fantope.operators.graph import Edges
 from fantope.penalties import Entrywise
 from fantope.typing import AnyArray, Array, IntArray
 
-STRIP = 512  # rows of S read at a time
+STRIP = 256  # rows of S read at a time
 CACHED = 64  # rows that stay in cache while they are read twice
 
 
@@ -139,10 +139,13 @@ def _strips(block: Callable[[IntArray, IntArray], Array], chosen: IntArray, pena
     """Yield the pairs among the variables ``chosen``, a strip of rows at a time."""
     for start in range(0, len(chosen), STRIP):
         rows, cols = chosen[start : start + STRIP], chosen[start:]
-        S = block(rows, cols)
-        excess = np.abs(S) - penalty.limits(rows, cols)
-        r, c = np.nonzero(np.triu(excess > 0.0, 1))
-        yield rows[r], cols[c], np.copysign(excess[r, c], S[r, c])
+        S, limits = block(rows, cols), penalty.limits(rows, cols)
+        r, c = np.nonzero(np.abs(S) > limits)
+        once = rows[r] < cols[c]
+        r, c = r[once], c[once]
+        values = S[r, c]
+        excess = np.abs(values) - (limits if isinstance(limits, float) else limits[r, c])
+        yield rows[r], cols[c], np.copysign(excess, values)
 
 
 class _Gathered:
