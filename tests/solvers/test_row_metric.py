@@ -57,10 +57,14 @@ def test_few_rows_are_uneven():
     assert not uneven(np.zeros(4))
 
 
+def leading(X):
+    return np.linalg.eigh(X)[1].T[-4:]
+
+
 def test_it_begins_where_the_run_is(rough):
     problem, X, U = rough
     U = np.where(X != 0.0, problem.alpha * np.sign(X), U)  # Z = Y + W says both only where they agree
-    Y, dual = RowMetric.begin(problem, X, U, 10.0).split()
+    Y, dual = RowMetric.begin(problem, X, U, 10.0, leading(X)).split()
     np.testing.assert_allclose(Y, X, atol=1e-12)
     np.testing.assert_allclose(dual, U, atol=1e-12)
 
@@ -69,7 +73,7 @@ def test_it_begins_where_the_run_is(rough):
 def test_it_leads_to_the_optimum(rough):
     problem, X, U = rough
     best = fantope.solve(problem.S, 2, problem.alpha, tol=1e-7)
-    metric = RowMetric.begin(problem, X, U, 20.0)
+    metric = RowMetric.begin(problem, X, U, 20.0, leading(X))
     while metric.iteration < 400:
         metric.serve(400)
     Y, dual = metric.split()

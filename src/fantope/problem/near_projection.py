@@ -29,7 +29,7 @@ RENEWALS = 8  # of the leading eigenvectors alone, after which all of them are c
 LEAST_BUFFER = 8  # vectors beyond those in use: one of them may come into use
 SMALL_SHARE = 5  # all are computed where the leading ones are more than one in this many
 LEAST_NEAR, NEAR_SHARE = 30, 0.25  # vectors below those in use that have slopes of their own, and as a share of these
-DAVIDSON_STEPS = 5  # after which all are computed, and the fewer the more vectors there are
+DAVIDSON_STEPS = 7  # after which all are computed, and the fewer the more vectors there are
 
 
 class NearProjection:
@@ -90,7 +90,7 @@ class NearProjection:
         rest, others = self._V[:, :-count], self._values[:-count]
         Q = orthonormal(self._V[:, -count:])
         GQ = self._symm(1.0, G, Q)
-        most = min(len(G) // (SMALL_SHARE * count) + 1, DAVIDSON_STEPS)
+        most = min(len(G) // (SMALL_SHARE * count) + 3, DAVIDSON_STEPS)
         for step in range(most + 1):
             values, C = scipy.linalg.eigh(Q.T @ GQ, driver="evd", overwrite_a=True, check_finite=False)
             values, C = values[-count:], C[:, -count:]
@@ -109,8 +109,9 @@ class NearProjection:
             T /= np.maximum(values - others[:, None].astype(T.dtype), least)
             P = self._gemm(1.0, rest, T)
             for _ in range(2):
-                P = orthonormal(P - Q @ (Q.T @ P))
-            Q, GQ = np.hstack([Q, P]), np.hstack([GQ, self._symm(1.0, G, P)])
+                P = orthonormal(P - K @ (K.T @ P))
+            # What earlier steps left beside K and P is given up: a third of the time was spent on it, for few steps.
+            Q, GQ = np.hstack([K, P]), np.hstack([GK, self._symm(1.0, G, P)])
         K = np.asfortranarray(K)
         self._V[:, :-count] -= self._gemm(1.0, K, self._gemm(1.0, K, rest, trans_a=True))
         self._V[:, -count:] = K

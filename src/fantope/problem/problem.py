@@ -10,7 +10,7 @@ import numpy as np
 from fantope.kernels.elementwise import objective_terms
 from fantope.penalties import Entrywise, Penalty
 from fantope.problem.dual import ExtendedDual
-from fantope.problem.projection import Factors, assemble, narrowed, repair, share_of_centre, shrink
+from fantope.problem.projection import DENSE_UP_TO, Factors, assemble, narrowed, repair, share_of_centre, shrink, within
 from fantope.problem.slack import SplitSlack
 from fantope.problem.soft_graph import SoftGraph, SoftMatrix, dense_graph, soft_matrix
 from fantope.typing import AnyArray, Array, IntArray
@@ -150,6 +150,12 @@ class Problem:
         else:
             found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
         return None if found is None else found.lifted(rows)
+
+    def within(self, Y: Array, V: Array) -> Factors | None:
+        """Return a point like that of ``repair``, in about the range of V, the leading eigenvectors of Y as rows."""
+        if self.forbids or self.size <= DENSE_UP_TO:
+            return self.repair(Y)
+        return within(Y, V, self.n_components, self.objective)
 
     def narrowed(self, X: Factors, used: AnyArray) -> Factors | None:
         """Return a point of the Fantope near X without rows that are not ``used``, by positions among its own."""

@@ -134,11 +134,41 @@ def narrowed(X: Factors, used: AnyArray, n_components: int, objective: Callable[
         return found, basis
 
     values, bases, _ = _by_component(component_labels(gram, 0.0), decompose)
+    return _of_that_rank(X.rows[used], values, bases, n_components, objective)
+
+
+def within(Y: Array, V: Array, n_components: int, objective: Callable[[Factors], float]) -> Factors | None:
+    """Return a point of the Fantope like that of :func:`repair`, of no more than the rank of V in each component.
+
+    The rows of V are about the leading eigenvectors of Y. One product with them takes the place of a decomposition, and
+    X is short of the optimum by a tenth more (kidney normals, 480 to 1,273 variables: 4 to 16 ms, not 40 to 300).
+    """
+    rows = np.flatnonzero(Y.any(axis=1))
+    Y, V = _part(Y, rows), V[:, rows]
+
+    def decompose(block: IntArray) -> tuple[Array, Array]:
+        part = _part(Y, block)
+        Q = orthonormal(part @ V[:, block].T) if len(V) < len(block) else np.eye(len(block))
+        found, turn = np.linalg.eigh(Q.T @ part @ Q)
+        basis = np.zeros((len(found), len(rows)))
+        basis[:, block] = (Q @ turn).T
+        return found, basis
+
+    values, bases, _ = _by_component(component_labels(Y, 0.0), decompose)
+    return _of_that_rank(rows, values, bases, n_components, objective)
+
+
+def _of_that_rank(
+    rows: IntArray, values: list[Array], bases: list[Array], n_components: int, objective: Callable[[Factors], float]
+) -> Factors | None:
+    """Return X with these eigenvectors, the eigenvalues above zero grown to trace d; or the projection on d of them."""
+    if not values:
+        return None
     every = np.concatenate(values)
     order = np.argsort(-every, kind="stable")[: int(np.count_nonzero(every > ROUNDING))]
     if len(order) < n_components:
         return None
-    vectors, rows = np.vstack(bases)[order], X.rows[used]
+    vectors = np.vstack(bases)[order]
     found = compress(Factors(rows, vectors, _grown(every[order], n_components)))
     if len(order) == n_components:
         return found

@@ -123,7 +123,7 @@ class Admm:
         state.stale, G = True, state.G
         np.copyto(G, state.Z)
         soft_threshold(G, problem.limits, 1 / state.rho)
-        X = primal_candidate(problem, G, state.space.basis, state.vectors, state.weights)
+        X = primal_candidate(problem, problem.repair(G, state.space.basis), state.vectors, state.weights)
         box_part(state.Z, problem.limits, 1 / state.rho, G)
         np.multiply(G, state.rho, out=G)
         return Candidate(X, DenseDual(G, problem.box, lent=True), problem.size)

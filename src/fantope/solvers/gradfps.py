@@ -158,9 +158,8 @@ class GradFps:
         else:
             # With a finite mu the projected half need not be in the Fantope.
             exact = self.mu is None or _feasible(state.weights, problem.n_components)
-            found = primal_candidate(
-                problem, G, state.space.basis, state.vectors if exact else None, state.weights if exact else None
-            )
+            sparse = problem.repair(G, state.space.basis)
+            found = primal_candidate(problem, sparse, state.vectors, state.weights) if exact else sparse
         self._write_reflection(state)
         box_part(G, limits, step, G)  # U = (v − soft(v))/α
         np.divide(G, step, out=G)

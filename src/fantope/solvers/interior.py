@@ -255,7 +255,8 @@ class Interior:
         inside = np.abs(U) < AT_ZERO * np.asarray(problem.limits)
         np.fill_diagonal(inside, False)
         sparse = np.where(inside, 0.0, X)
-        point = primal_candidate(problem, sparse, None, np.ascontiguousarray(W.T), np.clip(weights, 0.0, 1.0), np.inf)
+        found, vectors = problem.repair(sparse), np.ascontiguousarray(W.T)
+        point = primal_candidate(problem, found, vectors, np.clip(weights, 0.0, 1.0), np.inf)
         if problem.forbids:  # eigenvectors alone would not keep the zeros
             other = problem.repair(X)
             if point is None or (other is not None and problem.objective(other) > problem.objective(point)):

@@ -54,6 +54,13 @@ COLD_BALANCE, WARM_BALANCE = 5, 20
 EARLY_ABOVE = 1e-2  # estimated relative gap: before it is reached X need not be as accurate
 FEW = 6  # times d: up to that rank X may be about to become a projection of rank d, which estimates do not foresee
 LOOSEST = 1e-3  # relative gap that such a projection is held to if the tolerance is larger: it takes little more
+ALMOST = 1.3  # times the tolerance: if X is as far short the nearest point, which is better by a tenth, may be enough
+# Tolerance from which on flat data a certificate is tried whenever X, repaired, seems to be good enough: for the first
+# rounds of an active set. Where it is tight, what is a little better than it brings the next round further.
+TRY_ABOVE = 5e-3
+LIKELY = 6.0  # times the tolerance: the estimate up to which that may be, …
+FLAT_SHARE = 8  # … if X has at most one eigenvector for that many variables: of more a product is no cheaper
+CLOSER = 0.8  # if it was not: of what X was held to the next one is held to
 LOOK_STEPS = 3  # block products for the d leading eigenvalues of S − U, roughly
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
 
@@ -128,6 +135,8 @@ class NearAdmm:
             return n
         if len(state.projection.weights) <= FEW * problem.n_components:
             self._look(problem, state)
+        if state.offer is None and state.rows is None and state.tol >= TRY_ABOVE:
+            self._try(problem, state)
         if state.offer is not None:
             return n
         if self._promising(state):
@@ -176,7 +185,7 @@ class NearAdmm:
         Y, U = state.split(problem)
         state.plain = self.step_size is not None or problem.forbids or not uneven(Y.diagonal())
         if not state.plain:
-            state.rows = RowMetric.begin(problem, Y, U, state.rho)
+            state.rows = RowMetric.begin(problem, Y, U, state.rho, state.projection.vectors.astype(np.float64))
             state.promise, state.estimate, state.tried_at = ROWS_PROMISE, np.inf, 0
 
     @staticmethod
@@ -233,6 +242,21 @@ class NearAdmm:
                 X = problem.repair(Y)
             state.offer = Candidate(X, DenseDual(U, problem.box), problem.size)
             state.nearly *= 0.5  # if that is refused the next one has to look better
+
+    def _try(self, problem: Problem, state: NearAdmmState) -> None:
+        """Offer Y, repaired by a product, and U for a certificate if that X seems to be good enough.
+
+        On flat data it is far nearer to the optimum than the estimate, which is about the X that is projected: by the
+        factor LIKELY at most on kidney normals.
+        """
+        goal = state.tol * abs(state.bound)
+        narrow = CHEAP_BELOW <= problem.size >= FLAT_SHARE * len(state.projection.weights)
+        if not narrow or state.estimate > LIKELY * goal:
+            return
+        X = problem.within(state.split(problem)[0], state.projection.vectors)
+        if X is not None and state.bound - problem.objective(X) <= state.close * goal:
+            state.offer = Candidate(X, DenseDual(state.mean(), problem.box), problem.size)
+            state.close *= CLOSER
 
     def _worthwhile(self, state: NearAdmmState, primal: float, dual: float) -> bool:
         """Whether to go on without a decomposition: neither lost nor as far as the derivative can lead."""
@@ -313,7 +337,7 @@ class NearAdmm:
         best.take_dual(*self._dual(problem, state))
         n = 0
         if state.estimate <= goal:  # X may be good enough as it is
-            best.take_primal(problem, problem.repair(state.split(problem)[0]))
+            best.take_primal(problem, self._repaired(problem, state, state.split(problem)[0]))
         if best.short > goal and state.iteration >= SLOW_FROM:
             n += self._complete_primal(problem, state, best.bound - goal, budget)
         hopeless = state.rows is None and best.short >= 2.0 * state.promise * goal
@@ -366,7 +390,16 @@ class NearAdmm:
         projection = state.projection
         Q = orthonormal(projection.vectors.T.astype(np.float64))
         Y, _ = state.split(problem)
-        return primal_candidate(problem, Y, None, np.ascontiguousarray(Q.T), projection.weights, enough)
+        found = self._repaired(problem, state, Y)
+        return primal_candidate(problem, found, np.ascontiguousarray(Q.T), projection.weights, enough)
+
+    @staticmethod
+    def _repaired(problem: Problem, state: NearAdmmState, Y: Array) -> Factors | None:
+        """Return a point of the Fantope near Y; the nearest one, which costs a decomposition, if that may decide."""
+        found = problem.within(Y, state.projection.vectors)
+        short = np.inf if found is None else state.bound - problem.objective(found)
+        goal = state.tol * abs(state.bound)
+        return problem.repair(Y) if goal < short <= ALMOST * goal else found
 
     def candidate(self, problem: Problem, state: NearAdmmState) -> Candidate:
         """Both points where they were completed, or as they are when a look is due; else nothing."""

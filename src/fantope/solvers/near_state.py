@@ -169,7 +169,8 @@ class NearAdmmState:
     completed: bool = False  # the best points promise to be enough
     share: float = 0.97  # of the tolerance that they have to keep to: a run is solved at 0.98
     offer: Candidate | None = None  # what a rough look has found good enough, …
-    nearly: float = 0.9  # … by this share of the tolerance
+    nearly: float = 0.9  # … by this share of the tolerance, …
+    close: float = 0.8  # … and by this one, where X is flat: U adds a quarter or half of what X is short of
 
     def __post_init__(self) -> None:
         self.total = np.zeros_like(self.Z)

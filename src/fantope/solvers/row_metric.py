@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg.blas import dsymm, dsyrk
 
-from fantope.eigen import Eigenspace
+from fantope.eigen.lapack import orthonormal
+from fantope.eigen.rough import roughly_leading
 from fantope.kernels.near import mirror, misfit, near_pass
 from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearCone
@@ -35,9 +36,10 @@ SOFTER = 0.3  # of the plain ρ, for the rows that X uses
 RELAX = 1.3  # with 1.6 the dual point is less steady
 MOST = 12  # iterations that one decomposition may serve: with 50 the dual point took twice as many
 GOOD, BAD = 0.3, 0.5  # ‖X by derivative − X‖ over ‖X − Y‖ for a decomposition to serve longer, or less long
-RENEWAL = 0.02  # the same: residual of leading eigenvectors that may take the place of a decomposition (0.2: unsteady)
+RENEWAL = 0.05  # the same: residual of leading eigenvectors that may take the place of a decomposition (0.2: unsteady)
 FALL = 0.05  # of ‖X − Y‖ since the decomposition: the derivative leads no further
 LOST = 30.0  # times the least ‖X − Y‖: it will not come back
+LOOK = 3  # block products for those of S − U to begin with: cheaper, and no worse, than accurate ones
 ROUNDS = 2  # of subspace iteration for the largest eigenvalues of X
 
 
@@ -78,8 +80,8 @@ class RowMetric:
         self.scratch, self.sums = np.empty((2, *self.Z.shape)), np.zeros_like(self.Z)
 
     @classmethod
-    def begin(cls, problem: Problem, Y: Array, U: Array, rho: float) -> RowMetric:
-        """Go on from a sparse iterate, a dual point and the ρ of the plain metric."""
+    def begin(cls, problem: Problem, Y: Array, U: Array, rho: float, leading: Array) -> RowMetric:
+        """Go on from a sparse iterate, a dual point, the ρ of the plain metric and about the range of X, as rows."""
         d = problem.n_components
         leverage = np.maximum(Y.diagonal(), 0.0)
         s = np.maximum(leverage / leverage.max(), FLOOR) ** POWER
@@ -87,7 +89,7 @@ class RowMetric:
         units = np.outer(s, s)
         rho = SOFTER * rho
         M = DenseDual(U.copy(), problem.box).slack(problem.S)
-        values, rows = Eigenspace(None).leading(M, lambda _: d + 1, relative=1e-6)
+        values, rows = roughly_leading(M, d + 1, leading, LOOK)
         P = rows[:d].T * np.sqrt(np.maximum(values[:d] - values[d - 1], 0.0))
         return cls(
             Y / units + U * units / rho,
@@ -188,7 +190,7 @@ class RowMetric:
         V = self.leading
         for _ in range(ROUNDS):
             image = s * dsymm(1.0, X.T, s * V) + lift @ (lift.T @ V) / step
-            V, last = np.linalg.qr(image)[0], V
+            V, last = orthonormal(image), V
         values, turn = np.linalg.eigh(last.T @ image)
         new = (last @ turn)[:, ::-1][:, :d] * np.sqrt(step * np.maximum(values[::-1][:d] - 1.0, 0.0))
         self.leading = V

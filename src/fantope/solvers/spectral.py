@@ -69,20 +69,18 @@ def balance(iteration: int, primal: float, dual: float) -> float:
 
 def primal_candidate(
     problem: Problem,
-    sparse: Array,
-    start: Array | None,
+    found: Factors | None,
     vectors: Array | None,
     weights: Array | None,
     enough: float = -np.inf,
 ) -> Factors | None:
     """Return the point to certify: the repaired sparse iterate, or early on the projected one if it is better by far.
 
-    Or if it is better at all, where the sparse one is not worth ``enough``.
+    Or if it is better at all, where the sparse one, ``found``, is not worth ``enough``.
 
     The sparse iterate has the zeros that users want. Before it has settled, its repair can be poor; the other half
     of the splitting, given by its eigenpairs, is feasible as it is.
     """
-    found = problem.repair(sparse, start)
     if vectors is None or weights is None or problem.forbids:
         return found
     dense = compress(Factors(np.arange(problem.size), vectors.copy(), weights.copy()))

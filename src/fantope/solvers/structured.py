@@ -107,9 +107,8 @@ class StructuredAdmm:
         """X from the sparse part, if there is one that can be repaired, else the projection; U from the multipliers."""
         penalty = structured(problem)
         sparse = penalty.sparse(state.Y)
-        X = primal_candidate(
-            problem, state.X if sparse is None else sparse, state.space.basis, state.vectors, state.weights
-        )
+        found = problem.repair(state.X if sparse is None else sparse, state.space.basis)
+        X = primal_candidate(problem, found, state.vectors, state.weights)
         parts = penalty.bounded(tuple(-state.rho * v for v in state.u))
         return Candidate(X, StructuredDual(parts, penalty), problem.size)
 
