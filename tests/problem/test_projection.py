@@ -9,7 +9,7 @@ from fantope.eigen import Eigenspace
 from fantope.penalties import L1
 from fantope.problem import projection
 from fantope.problem.problem import Problem
-from fantope.problem.projection import Factors, compress, narrowed, project, repair
+from fantope.problem.projection import Factors, compress, narrowed, project, repair, within
 from fantope.problem.simplex import capped_simplex
 from fantope.solvers import Status
 from problems import blocks, equicorrelated, sample_covariance, spectrum
@@ -118,11 +118,30 @@ def test_leaving_rows_out_keeps_blocks_apart_and_every_weight_at_most_one():
     assert narrowed(X, np.arange(12) < 1, 2, lambda _: 0.0) is None
 
 
+def test_a_product_repairs_nearly_as_well_and_keeps_rows_and_blocks():
+    rng = np.random.default_rng(6)
+    V = np.zeros((4, 40))
+    V[:2, :20], V[2:, 20:35] = (np.linalg.qr(rng.standard_normal((m, 2)))[0].T for m in (20, 15))
+    error = spectrum(rng, rng.uniform(-2e-3, 2e-3, 40))
+    error[:20, 20:] = error[20:, :20] = error[35:] = error[:, 35:] = 0.0
+    Y = (V.T * [1.0, 0.9, 0.08, 0.02]) @ V + error
+    about = V + 0.02 * rng.standard_normal(V.shape)
+    found, best = within(Y, about, 2, distance_to(Y)), repair(Y, 2, distance_to(Y))
+    assert set(found.rows) <= set(range(35))
+    assert len(found.weights) <= 8 < len(best.weights)  # four in each of two blocks
+    X = found.matrix(40).toarray()
+    assert in_fantope(X, 2)
+    assert not X[:20, 20:].any()
+    assert np.linalg.norm(X - Y) < 2.0 * np.linalg.norm(best.matrix(40).toarray() - Y)
+
+
 def test_too_few_rows_to_repair():
     Y = np.zeros((5, 5))
     assert repair(Y, 1, lambda _: 0.0) is None
+    assert within(Y, np.eye(5)[:2], 1, lambda _: 0.0) is None
     Y[2, 2] = 1.0
     assert repair(Y, 2, lambda _: 0.0) is None
+    assert within(Y, np.eye(5)[:2], 2, lambda _: 0.0) is None
     assert repair(Y, 1, lambda _: 0.0).rows.tolist() == [2]
 
 

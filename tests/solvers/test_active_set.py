@@ -27,6 +27,38 @@ def test_an_extended_dual_point_keeps_away_from_guards():
     assert coupling[1] < 0.1 * coupling[0]
 
 
+def test_a_dual_point_that_was_bent_is_certified_before_anything_is_solved_again(monkeypatch):
+    sim = fantope.simulate(100, 200, random_state=0)
+    S, alpha = sim.Z.T @ sim.Z / 100, 0.2
+    problem, solver = Problem(S, 2, L1(alpha)), ActiveSet()
+    monkeypatch.setattr("fantope.solvers.active_set.WHOLE_UP_TO", 50)
+    state = solver.init(problem, None, 1e-4)
+    while not state.pending:
+        solver.step(problem, state, 1000)
+    solved = []
+    inner, extend = ActiveSet._inner, ActiveSet._extend
+
+    def bend(self, problem, state, steps):
+        block = problem.block(state.active, state.active)
+        U_inner = state.dual.over(block, state.active, state.active)
+        state.dual, state.promising = extend(problem, state, U_inner)[0], True
+        return state.active[:0]
+
+    def counted(self, *given):
+        solved.append(True)
+        return inner(self, *given)
+
+    monkeypatch.setattr(ActiveSet, "_heavy", bend)
+    monkeypatch.setattr(ActiveSet, "_inner", counted)
+    before = state.dual
+    assert solver.step(problem, state, 1000) == 1
+    assert state.pending
+    assert not solved
+    assert solver.candidate(problem, state).dual is not before
+    solver.step(problem, state, 1000)  # that was refused as well: now the inner problem is
+    assert solved
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_many_weak_factors_are_certified_with_and_without_bending(seed, monkeypatch):

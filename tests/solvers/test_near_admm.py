@@ -40,6 +40,19 @@ def test_an_optimum_that_is_a_projection_is_noticed(monkeypatch):
     assert iterations[0] < 0.7 * iterations[1]
 
 
+def test_flat_data_end_when_what_a_product_makes_of_them_is_good_enough(monkeypatch):
+    rng = np.random.default_rng(3)
+    loadings = rng.standard_normal((20, 320)) * (rng.random((20, 320)) < 0.2)
+    S = np.corrcoef((rng.standard_normal((60, 20)) @ loadings * 1.5 + rng.standard_normal((60, 320))).T)
+    iterations = []
+    for above in (5e-3, np.inf):
+        monkeypatch.setattr("fantope.solvers.near_admm.TRY_ABOVE", above)
+        found = fantope.solve(S, 4, 0.5, tol=1e-2)
+        assert found.verify(S).gap <= 1e-2
+        iterations.append(found.n_iter)
+    assert iterations[0] < iterations[1]
+
+
 def test_a_jump_that_leads_nowhere_is_undone(monkeypatch):
     monkeypatch.setattr("fantope.solvers.near_admm.FEW", 60)  # of noise there are many eigenvectors
     problem = Problem(noise(), 2, L1(0.12))
