@@ -151,11 +151,15 @@ class Problem:
             found = repair(Y, self.n_components, lambda X: self.objective(X.lifted(rows)), start)
         return None if found is None else found.lifted(rows)
 
-    def within(self, Y: Array, V: Array) -> Factors | None:
-        """Return a point like that of ``repair``, in about the range of V, the leading eigenvectors of Y as rows."""
+    def within(self, Y: Array, V: Array, enough: float = np.inf, almost: float = np.inf) -> Factors | None:
+        """Return a point like that of ``repair``, in about the range of V, the leading eigenvectors of Y as rows.
+
+        Or that of ``repair``, which is a little better, where this one is ``almost`` as good as ``enough``.
+        """
         if self.forbids or self.size <= DENSE_UP_TO:
             return self.repair(Y)
-        return within(Y, V, self.n_components, self.objective)
+        found = within(Y, V, self.n_components, self.objective)
+        return self.repair(Y) if found is not None and almost <= self.objective(found) < enough else found
 
     def narrowed(self, X: Factors, used: AnyArray) -> Factors | None:
         """Return a point of the Fantope near X without rows that are not ``used``, by positions among its own."""

@@ -337,7 +337,7 @@ class NearAdmm:
         best.take_dual(*self._dual(problem, state))
         n = 0
         if state.estimate <= goal:  # X may be good enough as it is
-            best.take_primal(problem, self._repaired(problem, state, state.split(problem)[0]))
+            best.take_primal(problem, self._repaired(problem, state, state.split(problem)[0], best.bound - goal))
         if best.short > goal and state.iteration >= SLOW_FROM:
             n += self._complete_primal(problem, state, best.bound - goal, budget)
         hopeless = state.rows is None and best.short >= 2.0 * state.promise * goal
@@ -390,16 +390,15 @@ class NearAdmm:
         projection = state.projection
         Q = orthonormal(projection.vectors.T.astype(np.float64))
         Y, _ = state.split(problem)
-        found = self._repaired(problem, state, Y)
+        needed = enough if np.isfinite(enough) else state.bound - state.tol * abs(state.bound)
+        found = self._repaired(problem, state, Y, needed)
         return primal_candidate(problem, found, np.ascontiguousarray(Q.T), projection.weights, enough)
 
     @staticmethod
-    def _repaired(problem: Problem, state: NearAdmmState, Y: Array) -> Factors | None:
+    def _repaired(problem: Problem, state: NearAdmmState, Y: Array, enough: float) -> Factors | None:
         """Return a point of the Fantope near Y; the nearest one, which costs a decomposition, if that may decide."""
-        found = problem.within(Y, state.projection.vectors)
-        short = np.inf if found is None else state.bound - problem.objective(found)
-        goal = state.tol * abs(state.bound)
-        return problem.repair(Y) if goal < short <= ALMOST * goal else found
+        almost = state.bound - ALMOST * (state.bound - enough)
+        return problem.within(Y, state.projection.vectors, enough, almost)
 
     def candidate(self, problem: Problem, state: NearAdmmState) -> Candidate:
         """Both points where they were completed, or as they are when a look is due; else nothing."""
