@@ -180,7 +180,7 @@ def _grown(values: Array, total: int) -> Array:
     """Return min(c·values, 1), for values above zero in descending order, with the c that makes the sum ``total``."""
     left = np.cumsum(values[::-1])[::-1]
     # As many are at 1 as would go beyond it; with all but one of ``total`` there, the next one does not.
-    capped = next(k for k in range(total) if (total - k) * values[k] <= left[k])
+    capped = int(np.argmax(np.arange(total, 0, -1) * values[:total] <= left[:total]))
     return np.asarray(np.minimum(values * ((total - capped) / left[capped]), 1.0))
 
 

@@ -59,7 +59,7 @@ ALMOST = 1.3  # times the tolerance: if X is as far short the nearest point, whi
 # rounds of an active set. Where it is tight, what is a little better than it brings the next round further.
 TRY_ABOVE = 5e-3
 LIKELY = 6.0  # times the tolerance: the estimate up to which that may be, …
-FLAT_SHARE = 8  # … if X has at most one eigenvector for that many variables: of more a product is no cheaper
+FLAT_SHARE = 8  # … if X has at most one eigenvector for that many variables
 CLOSER = 0.8  # if it was not: of what X was held to the next one is held to
 LOOK_STEPS = 3  # block products for the d leading eigenvalues of S − U, roughly
 NEAR_EDGE = 0.9  # of the box: where a start has X and U as near the edge, on X's side, U is taken to be at it
@@ -396,7 +396,13 @@ class NearAdmm:
 
     @staticmethod
     def _repaired(problem: Problem, state: NearAdmmState, Y: Array, enough: float) -> Factors | None:
-        """Return a point of the Fantope near Y; the nearest one, which costs a decomposition, if that may decide."""
+        """Return a point of the Fantope near Y; the nearest one, which costs a decomposition, if that may decide.
+
+        And on noise, where eigenvalues that X does not have yet hold much of the objective: with a product a run of
+        1,100 variables took a fifth more iterations.
+        """
+        if FLAT_SHARE * len(state.projection.weights) > problem.size:
+            return problem.repair(Y)
         almost = state.bound - ALMOST * (state.bound - enough)
         return problem.within(Y, state.projection.vectors, enough, almost)
 
