@@ -38,7 +38,9 @@ SLOW_FROM = 150  # iterations; a run that needs no more does not crawl, and ends
 AGAIN_AFTER = 1.2  # times the iterations: a certificate that was promised and failed is tried again
 SURE = 0.93  # of the tolerance, after a certificate of completed points has failed: it had added 0.07 for rounding
 ANEW_AFTER = 1.5  # times the iterations since that failed: it says little about how it ends from here
-ROWS_FROM = 200  # iterations after which a metric follows the rows of X (150: some runs took half as long again)
+# Iterations after which a metric follows the rows of X (150: some runs took half as long again): the first if the
+# estimate is still as many times the tolerance. A run that was nearer to its end took up to three times as long there.
+ROWS_FROM, ROWS_ANYHOW, ROWS_ABOVE = 200, 600, 15.0
 UNUSED = 0.1  # of the tolerance: a row of X with a smaller X_ii is left out where X is completed
 SETTLED = 6  # iterations after which a dual point that is being completed is looked at
 ROWS_PROMISE = 15.0  # there: times the tolerance, an estimate from which both points are completed, …
@@ -119,8 +121,10 @@ class NearAdmm:
 
     def step(self, problem: Problem, state: NearAdmmState, budget: int) -> int:
         """One decomposition and the iterations that it serves, then if that promises to be enough the last ones."""
-        if state.rows is None and not state.plain and state.iteration >= ROWS_FROM:
-            self._enter_rows(problem, state)
+        if state.rows is None and not state.plain:
+            far = state.lowest > ROWS_ABOVE * state.tol * abs(state.bound)
+            if state.iteration >= (ROWS_FROM if far else ROWS_ANYHOW):
+                self._enter_rows(problem, state)
         if state.rows is not None:
             n = self._serve_rows(state, budget)
         else:
@@ -181,9 +185,10 @@ class NearAdmm:
         return n
 
     def _enter_rows(self, problem: Problem, state: NearAdmmState) -> None:
-        """Go on in a metric that follows the rows of X, if it uses few of them."""
+        """Go on in a metric that follows the rows of X, if it uses few of them and is not noise (twice as long)."""
         Y, U = state.split(problem)
-        state.plain = self.step_size is not None or problem.forbids or not uneven(Y.diagonal())
+        noise = FLAT_SHARE * len(state.projection.weights) > problem.size
+        state.plain = self.step_size is not None or problem.forbids or noise or not uneven(Y.diagonal())
         if not state.plain:
             state.rows = RowMetric.begin(problem, Y, U, state.rho, state.projection.vectors.astype(np.float64))
             state.promise, state.estimate, state.tried_at = ROWS_PROMISE, np.inf, 0
@@ -295,6 +300,7 @@ class NearAdmm:
         np.add(state.G, X, out=U)
         U *= state.rho
         state.estimate = misfit(X, U, work.finite, work.scratch)
+        state.lowest = min(state.estimate, state.lowest)
         state.served, state.total[:] = 0, 0.0
         if state.change is None or state.change.dtype != X.dtype:
             state.change = np.empty(X.shape, X.dtype)

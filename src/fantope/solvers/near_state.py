@@ -156,7 +156,8 @@ class NearAdmmState:
     multiplier: float = 0.0
     dual_scale: float = 1.0
     bound: float = 0.0  # what the optimum is about, from the dual side, …
-    estimate: float = np.inf  # … and how far X is below it
+    estimate: float = np.inf  # … and how far X is below it; …
+    lowest: float = np.inf  # … the lowest so far: with a new ρ it can be a hundred times as high for some iterations
     promise: float = PROMISE
     tried_at: int = 0  # iteration of the last certificate
     balance_at: int = 1  # iteration from which ρ may change again
