@@ -109,6 +109,6 @@ def test_a_renewed_cone_projection():
     cone.renewed(G, False, 1e-4)
     H = G + 1e-3 * (change + change.T)
     found = symmetric(np.asarray(cone.renewed(H, False, 1e-4)))
-    assert cone._renewals == 1  # not decomposed in full
+    assert len(cone._steps) == 1  # not decomposed in full
     values, V = np.linalg.eigh(H)
     np.testing.assert_allclose(found, (V * np.maximum(values, 0.0)) @ V.T, atol=1e-4)

@@ -19,13 +19,13 @@ def near_pass(Z, base, X, limits, inverse_rho, relax, change, total):  # type: i
 
     Y = Z soft-thresholded at limits/ρ, W = Z − Y, which is added to ``total``. ``limits`` is an array even where all
     are equal: a second build for a number would take a second to compile, and runs a tenth faster. Returns
-    ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖²]``.
+    ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖², misfit/ρ]``, the last one of X and U = ρ(``base`` + X) as in :func:`misfit`.
     """
     m = Z.shape[0]
-    sums = np.zeros((m, 3))
+    sums = np.zeros((m, 4))
     for h in prange(m):
         i = h // 2 if h % 2 == 0 else m - 1 - h // 2  # short and long rows by turns: equal work for each thread
-        primal = dual = multiplier = 0.0
+        primal = dual = multiplier = off = 0.0
         for j in range(i + 1):
             z = Z[i, j]
             x = X[i, j]
@@ -38,13 +38,17 @@ def near_pass(Z, base, X, limits, inverse_rho, relax, change, total):  # type: i
             Z[i, j] = z
             total[i, j] += w
             change[i, j] = new - w + base[i, j]
+            finite = threshold if threshold < np.inf else 0.0
+            u = min(max(x + base[i, j], -finite), finite)
             count = 2.0 if j < i else 1.0
+            off += count * (finite * abs(x) - x * u)
             primal += count * (x - new) * (x - new)
             dual += count * (new - y) * (new - y)
             multiplier += count * w * w
         sums[i, 0] = primal
         sums[i, 1] = dual
         sums[i, 2] = multiplier
+        sums[i, 3] = off
     return sums
 
 

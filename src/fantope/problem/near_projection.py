@@ -30,6 +30,8 @@ LEAST_BUFFER = 8  # vectors beyond those in use: one of them may come into use
 SMALL_SHARE = 5  # all are computed where the leading ones are more than one in this many
 LEAST_NEAR, NEAR_SHARE = 30, 0.25  # vectors below those in use that have slopes of their own, and as a share of these
 DAVIDSON_STEPS = 7  # after which all are computed, and the fewer the more vectors there are
+WHOLE_SHARE = 3  # a decomposition takes as long as steps with one vector in this many
+HOPE = 2.0  # times the accuracy: what the residual must promise to fall to, at the rate at which it has fallen
 
 
 class NearProjection:
@@ -48,7 +50,7 @@ class NearProjection:
 
     def __init__(self, trace: int) -> None:
         self.trace = trace
-        self._renewals = RENEWALS
+        self._steps: list[int] | None = None  # of each renewal since the last decomposition
 
     def exact(self, G: Array, single: bool) -> AnyArray:
         """Project G, which must be finite, by a decomposition; in single precision if that is enough.
@@ -67,7 +69,7 @@ class NearProjection:
         if not np.isfinite(values).all():
             raise FloatingPointError("the matrix to project is not finite")
         self._symm, self._gemm, self._syr2k, self._syrk = get_blas_funcs(("symm", "gemm", "syr2k", "syrk"), dtype=kind)
-        self._values, self._V, self._renewals = values.astype(np.float64), V, 0
+        self._values, self._V, self._steps = values.astype(np.float64), V, []
         return self._project()
 
     def renewed(self, G: Array, single: bool, accuracy: float) -> AnyArray:
@@ -77,20 +79,28 @@ class NearProjection:
         kept as they are, less what the new ones take of them: they set nothing but slopes. ``accuracy`` is the largest
         residual that does no harm.
         """
-        if self._renewals < RENEWALS and self._V.dtype == (np.float32 if single else np.float64):
+        taken = self._steps
+        if taken is not None and self._V.dtype == (np.float32 if single else np.float64):
             rank = len(self.weights)
             count = rank + max(LEAST_BUFFER, rank // 4)
-            if count * SMALL_SHARE <= len(G) and self._renew(G.T.astype(self._V.dtype), count, accuracy):
-                self._renewals += 1
-                return self._project()
+            # The older a decomposition, the less it is worth as a preconditioner: 2 steps next to it, 6 after four
+            # renewals. One that took longer than the mean of all, the decomposition included, is the last.
+            stale = len(taken) == RENEWALS or (
+                len(taken) > 0 and taken[-1] * (len(taken) + 1) > len(G) / (WHOLE_SHARE * count) + sum(taken)
+            )
+            if count * SMALL_SHARE <= len(G) and not stale:
+                steps = self._renew(G.T.astype(self._V.dtype), count, accuracy)
+                if steps is not None:
+                    taken.append(steps)
+                    return self._project()
         return self.exact(G, single)
 
-    def _renew(self, G: AnyArray, count: int, accuracy: float) -> bool:
-        """Make the last ``count`` vectors those of G; False if they do not get there."""
+    def _renew(self, G: AnyArray, count: int, accuracy: float) -> int | None:
+        """Make the last ``count`` vectors those of G, and return in how many steps; None if they do not get there."""
         rest, others = self._V[:, :-count], self._values[:-count]
         Q = orthonormal(self._V[:, -count:])
         GQ = self._symm(1.0, G, Q)
-        most = min(len(G) // (SMALL_SHARE * count) + 3, DAVIDSON_STEPS)
+        most, size = min(len(G) // (SMALL_SHARE * count) + 3, DAVIDSON_STEPS), np.inf
         for step in range(most + 1):
             values, C = scipy.linalg.eigh(Q.T @ GQ, driver="evd", overwrite_a=True, check_finite=False)
             values, C = values[-count:], C[:, -count:]
@@ -98,11 +108,13 @@ class NearProjection:
             residual = GK - K * values
             used = values > self._threshold(values)
             if used[0]:
-                return False
-            if np.linalg.norm(residual[:, used]) <= accuracy:
+                return None
+            size, last = float(np.linalg.norm(residual[:, used])), size
+            if size <= accuracy:
                 break
-            if step == most:
-                return False
+            rate = min(size / last, 1.0) if step > 1 else 0.0
+            if step == most or size * rate ** (most - step) > HOPE * accuracy:
+                return None
             # No other eigenvalue is above the smallest of these, but what is known of them is of the last matrix.
             least = values[used.argmax()] - values[0]
             T = self._gemm(1.0, rest, residual, trans_a=True)
@@ -117,7 +129,7 @@ class NearProjection:
         self._V[:, -count:] = K
         self._values[-count:] = values
         np.minimum(others, values[0], out=others)
-        return True
+        return step
 
     def _project(self) -> AnyArray:
         """Project the matrix with these eigenpairs, and take the derivative there."""
@@ -185,7 +197,7 @@ class NearCone(NearProjection):
 
     def __init__(self) -> None:
         self._level = np.zeros(0, dtype=np.intp)
-        self._renewals = RENEWALS
+        self._steps: list[int] | None = None  # of each renewal since the last decomposition
 
     def _weigh(self, values: Array) -> tuple[Array, AnyArray]:
         return np.maximum(values, 0.0), values > 0.0

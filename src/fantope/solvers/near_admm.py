@@ -19,7 +19,7 @@ import scipy.linalg
 
 from fantope.eigen.lapack import orthonormal
 from fantope.eigen.rough import roughly_leading
-from fantope.kernels.near import misfit, near_pass, rescale, target
+from fantope.kernels.near import near_pass, rescale, target
 from fantope.problem.bounds import DENSE_UP_TO, leading_eigenvalue_bounds
 from fantope.problem.dual import DenseDual
 from fantope.problem.near_projection import NearProjection
@@ -180,7 +180,7 @@ class NearAdmm:
         n = 1
         while n < min(state.serves, budget) and self._worthwhile(state, *first):
             assert state.change is not None
-            self._advance(problem, state, state.projection.near(state.change))
+            self._advance(state, state.projection.near(state.change))
             n += 1
         return n
 
@@ -295,24 +295,22 @@ class NearAdmm:
                 if state.serves > 1 or state.doubts <= 0:
                     state.serves = min(state.serves + 1 + state.serves // 2, schedule.most)
         state.bound = state.rho * state.projection.support_value
-        U = np.multiply(problem.S, 1 / state.rho, out=work.scratch[1])
-        np.subtract(U, state.G, out=state.G)
-        np.add(state.G, X, out=U)
-        U *= state.rho
-        state.estimate = misfit(X, U, work.finite, work.scratch)
-        state.lowest = min(state.estimate, state.lowest)
+        np.subtract(np.multiply(problem.S, 1 / state.rho, out=work.scratch[1]), state.G, out=state.G)
         state.served, state.total[:] = 0, 0.0
         if state.change is None or state.change.dtype != X.dtype:
             state.change = np.empty(X.shape, X.dtype)
-        self._advance(problem, state, X)
+        state.estimate = self._advance(state, X)
+        state.lowest = min(state.estimate, state.lowest)
 
-    def _advance(self, problem: Problem, state: NearAdmmState, X: AnyArray) -> None:
+    def _advance(self, state: NearAdmmState, X: AnyArray) -> float:
+        """Go on from X; return how far it is below the bound of the dual point that it is best for."""
         assert state.change is not None
         limits = state.work.limits
         sums = near_pass(state.Z, state.G, X, limits, 1 / state.rho, self.relax, state.change, state.total)
-        state.primal, state.dual, state.multiplier = np.sqrt(sums).tolist()
+        state.primal, state.dual, state.multiplier = np.sqrt(sums[:3]).tolist()
         state.iteration += 1
         state.served += 1
+        return state.rho * float(sums[3])
 
     def _balance(self, problem: Problem, state: NearAdmmState) -> None:
         """Keep the relative residuals near each other by changing ρ, which takes a new decomposition anyway."""
