@@ -11,26 +11,26 @@ BLOCK = 16  # rows at a time: as many columns of the transpose share their cache
 
 
 @parallel_from(TWO_CORES)
-def project_near(change, X, Y, vectors, rows, k, slopes, whole, out):  # type: ignore[no-untyped-def]
+def project_near(change, X, Y, rows, k, slopes, whole, out):  # type: ignore[no-untyped-def]
     """Write out = X + D + Dᵀ − Y, and + change if ``whole``, with D = V(slopes∘(V'·change·F))F'.
 
-    V are the ``vectors``, as ``rows`` and as columns, and F the first k of them; X, Y and out are packed. Products are
-    made in two blocks of rows, one for each core; the result does not depend on the number of cores.
+    V are eigenvectors, given as ``rows``, and F the first k of them; X, Y and out are packed. Products are made in two
+    halves, one for each core; the result does not depend on the number of cores.
     """
     p, half = len(change), (len(change) + 1) // 2
     few = rows[:k]
-    first, second = np.empty((p, k), np.float32), np.empty((p, k), np.float32)
-    D = np.empty((p, p), np.float32)
+    image, D = np.empty((p, k), np.float32), np.empty((p, p), np.float32)
+    outside = np.empty((2, p, k), np.float32)
     for part in prange(2):
-        np.dot(change[part * half : (part + 1) * half], few.T, first[part * half : (part + 1) * half])
+        np.dot(change[part * half : (part + 1) * half], few.T, image[part * half : (part + 1) * half])
     for part in prange(2):
-        inside = second[part * half : (part + 1) * half]
-        np.dot(rows[part * half : (part + 1) * half], first, inside)
+        own = rows[part * half : (part + 1) * half]
+        inside = np.dot(own, image)
         inside *= slopes[part * half : (part + 1) * half]
+        np.dot(own.T, inside, outside[part])
     for part in prange(2):
-        outside = first[part * half : (part + 1) * half]
-        np.dot(vectors[part * half : (part + 1) * half], second, outside)
-        np.dot(outside, few, D[part * half : (part + 1) * half])
+        both = outside[0, part * half : (part + 1) * half] + outside[1, part * half : (part + 1) * half]
+        np.dot(both, few, D[part * half : (part + 1) * half])
     blocks = (p + BLOCK - 1) // BLOCK
     for pair in prange((blocks + 1) // 2):  # a short block of rows with a long one
         turned = np.empty((BLOCK, p), np.float32)

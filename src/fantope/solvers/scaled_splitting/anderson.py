@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from fantope.kernels.scaled_splitting.acceleration import combine, store
-from fantope.typing import Array
+from fantope.kernels.scaled_splitting.acceleration import combine, differences
+from fantope.typing import AnyArray, Array
 
 RIDGE = 1e-8  # on the Gram matrix of unit vectors: differences of late iterates are nearly dependent
 GROWTH = 2.0  # a residual that grows by more than this since the best one empties the memory
@@ -34,7 +34,9 @@ class Anderson:
 
     def next(self, z: Array, residual: Array) -> Array:
         """Return the next point, given the current one and T(z) − z, as vectors, which are kept, not copied."""
-        size = float(np.linalg.norm(residual)) if self.last is None or self.memory == 0 else self._remember(z, residual)
+        size = math.sqrt(np.vdot(residual, residual))
+        if self.last is not None and self.memory > 0:
+            self._remember(z, residual, size)
         if self.memory == 0 or size == 0.0:
             return z + residual
         if size > GROWTH * self.best:
@@ -45,25 +47,30 @@ class Anderson:
         if held == 0:
             return z + residual
         out = np.empty_like(z)
-        combine(z, residual, self.gram[:held, :held], self.products[:held], RIDGE, self.of_images, out)
+        combine(z, residual, self._weights(held) @ self.of_images[:held], out)
         return out
 
-    def _remember(self, z: Array, residual: Array) -> float:
-        """Put the newest differences in the place of the oldest; return the size of the residual.
+    def _weights(self, held: int) -> AnyArray:
+        """Return the weights with which the differences leave least of the residual."""
+        gram = self.gram[:held, :held]
+        # In units of their lengths: early and late ones are many orders apart.
+        lengths = np.sqrt(gram.diagonal())
+        unit = gram / np.outer(lengths, lengths) + RIDGE * np.eye(held)
+        return np.asarray((np.linalg.solve(unit, self.products[:held] / lengths) / lengths).astype(np.float32))
 
-        One row of the Gram matrix changes with them.
-        """
+    def _remember(self, z: Array, residual: Array, size: float) -> None:
+        """Put the newest differences in the place of the oldest, and their row into the Gram matrix."""
         assert self.last is not None
         if self.n_differences == 0:
             # Single precision, in units of the last residual's size: a step is a correction of the image, no more exact
-            # than its seven digits.
+            # than its seven digits. Products with the whole memory are BLAS's, a pass at the speed of the cache.
             shape = (self.memory, len(z))
             self.of_images, self.of_residuals = np.empty(shape, np.float32), np.empty(shape, np.float32)
             self.gram, self.products = np.empty((self.memory, self.memory)), np.zeros(self.memory)
         at, unit = self.n_differences % self.memory, self.last_size
         held = min(self.n_differences + 1, self.memory)
-        sums = store(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
-        row, square, across = sums[:held], float(sums[held]), float(sums[held + 1])
+        differences(z, residual, *self.last, unit, self.of_images[at], self.of_residuals[at])
+        row = self.of_residuals[:held] @ self.of_residuals[at]
         if row[at] == 0.0:  # the residual is the last one: the difference says nothing, and took an older one's place
             self.clear()
         else:
@@ -71,5 +78,4 @@ class Anderson:
             self.gram[at, :held] = self.gram[:held, at] = row
             # The products of differences with the residual change by those with the newest one: no second pass.
             self.products[:held] += unit * row
-            self.products[at] = across
-        return math.sqrt(square)
+            self.products[at] = (size**2 - float(np.vdot(residual, self.last[1]))) / unit

@@ -68,7 +68,6 @@ class ConeProjection:
         self._packed = pack(X)
         self._n_few = k
         self._rows = np.ascontiguousarray(V.T, dtype=np.float32)
-        self._vectors = np.ascontiguousarray(V, dtype=np.float32)
         self._slopes = np.full((len(G), k), 0.5, np.float32)  # both are among the few: each pair of them is met twice
         self._slopes[k:] = size[:k] / (size[:k] + size[k:, None])
         if self._whole:
@@ -78,16 +77,15 @@ class ConeProjection:
     def lowest(self, limit: float) -> tuple[Array, AnyArray]:
         """Return the eigenvalues up to ``limit``, ascending, and their vectors, as columns, in single precision."""
         n = int(np.searchsorted(self._values, limit, "right"))
-        vectors = self._vectors if self._whole else self._vectors[:, ::-1]
-        return self._values[:n], vectors[:, :n]
+        rows = self._rows if self._whole else self._rows[::-1]
+        return self._values[:n], rows[:n].T
 
     def near(self, change: AnyArray, minus: Array, out: Array) -> None:
         """Write the projection of what was decomposed plus ``change``, to first order, less ``minus``.
 
         ``change`` is symmetric and in single precision, ``minus`` and ``out`` are lower triangles, packed.
         """
-        eigen = self._vectors, self._rows, self._n_few, self._slopes
-        project_near(change, self._packed, minus, *eigen, self._whole, out)
+        project_near(change, self._packed, minus, self._rows, self._n_few, self._slopes, self._whole, out)
 
 
 def _decompose(G: Array, rough: bool) -> tuple[Array, AnyArray]:

@@ -19,16 +19,18 @@ class Schedule:
     # first-order model holds longer the closer the iterates are to each other.
     first_inner: int = 3
     more_inner: int = 2
-    most_inner: int = 12
+    most_inner: int = 16
     # Where the residual at a decomposition is more than this multiple of the one before it, the steps before went where
     # first order does not hold: half as many follow. (A sparse X has a hundred eigenvalues next
     # to zero: p = 400, λ = √(log p/T), t = 40, the residual fell fivefold in twelve steps and was then back threefold.)
     inner_jump: float = 1.2
     # A residual that has fallen to this part of the one at the last decomposition asks for the next one.
     inner_fall: float = 0.05
-    rough_above: float = 1e-5  # residual above which a decomposition is in single precision, which takes half the time
-    # Iterations after which the metric is set anew: X_ii is a guess at first and known well enough after nine.
-    review: int = 9
+    # Residual above which a decomposition is in single precision, for half the time (1e-5: 3 % more work).
+    rough_above: float = 2e-6
+    # Iterations after which the metric is set anew: X_ii is a guess at first and known well enough after seven. (Nine:
+    # p = 400, λ = √(log p/T), 2 % more work, counted in decompositions, steps and trials.)
+    review: int = 7
     later_reviews: tuple[int, ...] = (30, 60, 120, 240)
     # A later review changes the metric only if the median of |log(Y_ii/expected)| is above this.
     review_off: float = 0.5
@@ -64,8 +66,9 @@ class Schedule:
     most_change: float = 1.5
     plain_step: float = 2.0  # ρ of the plain metric as a multiple of tr S
     # Differences that the acceleration keeps: with 7, four streams (p = 160, 60 samples: the paper's model with two λ,
-    # counts, heavy tails) took 4 to 8 % more products and 1 to 4 % more decompositions; 12 are no better.
-    memory: int = 10
+    # counts, heavy tails) took 4 to 8 % more products and 1 to 4 % more decompositions than with 10; 20 take another
+    # 3 % of the iterations, which the passes over them cost.
+    memory: int = 12
     # Relative accuracy of ‖Y‖_{r,r} as a multiple of the residual; the plain splitting has a proof to keep.
     norm_tol: float = 100.0
     plain_norm_tol: float = 1e-3
