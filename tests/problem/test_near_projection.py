@@ -63,6 +63,23 @@ def test_derivative_after_a_renewal(G: Array, monkeypatch: pytest.MonkeyPatch) -
     assert off < 0.2 * np.linalg.norm(projected(G + change) - projected(G))
 
 
+@pytest.mark.parametrize("capped", [0, 2])
+@pytest.mark.parametrize("single", [False, True])
+def test_derivative_where_most_weights_are_fractional(single: bool, capped: int) -> None:
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    weights = rng.uniform(0.5, 1.5, 200)
+    values = np.concatenate(
+        [1.5 + rng.random(capped), weights * ((TRACE - capped) / weights.sum()), -rng.random(100 - capped)]
+    )
+    G = (Q * values) @ Q.T
+    projection, change = NearProjection(TRACE), small_change(0, 1e-3)
+    before = whole(projection.exact(np.tril(G), single))
+    found, after = whole(projection.near(np.tril(change).astype(before.dtype))), projected(G + change)
+    assert np.linalg.norm(found - after) < 0.02 * np.linalg.norm(before - after)
+    assert np.trace(found) == pytest.approx(TRACE, rel=1e-5)
+
+
 def test_another_matrix_is_decomposed(G: Array) -> None:
     projection = NearProjection(TRACE)
     projection.exact(np.tril(G), single=False)

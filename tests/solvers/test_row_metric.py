@@ -112,3 +112,19 @@ def test_a_renewed_cone_projection():
     assert len(cone._steps) == 1  # not decomposed in full
     values, V = np.linalg.eigh(H)
     np.testing.assert_allclose(found, (V * np.maximum(values, 0.0)) @ V.T, atol=1e-4)
+
+
+def test_a_cone_projection_with_few_negative_eigenvalues():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(rng.standard_normal((90, 90)))[0]
+    G = (Q * np.concatenate([0.5 + rng.random(70), -0.5 - rng.random(20)])) @ Q.T
+    change = rng.standard_normal((90, 90))
+    change = 1e-3 * (change + change.T)
+    cone = NearCone()
+    before = symmetric(np.asarray(cone.exact(np.tril(G), False)))
+    found = symmetric(np.asarray(cone.near(np.tril(change))))
+    values, V = np.linalg.eigh(G + change)
+    after = (V * np.maximum(values, 0.0)) @ V.T
+    assert np.linalg.norm(found - after) < 0.05 * np.linalg.norm(before - after)
+    P = rng.standard_normal((90, 2))
+    np.testing.assert_allclose(cone.inside(P), Q[:, :70] @ (Q[:, :70].T @ P), atol=1e-12)

@@ -6,7 +6,12 @@ With G₀ = V diag(γ) Vᵀ and weights w = clip(γ − τ, 0, 1), the projectio
 
 δ being the mean of the diagonal of VᵀΔV over the weights between 0 and 1, which keeps the trace. Ω vanishes where both
 weights are zero, so products with the r eigenvectors of positive weight are enough: four of them, where a decomposition
-takes some fifty times p³ (measured at p = 200, r = 50: 0.2 ms in place of 3.3 ms).
+takes some fifty times p³ (measured at p = 200, r = 50: 0.2 ms in place of 3.3 ms). Where most weights are fractional,
+as on noise, the other eigenvectors are fewer. Since Ω = 1 where both weights are fractional, products with these give
+
+    X₀ + Δ − δI − V ((1 − Ω)∘(VᵀΔV − δI)) Vᵀ,
+
+which is the same (1,000 variables, 2,000 samples: 25 in place of 38 ms).
 
 In single precision, early in a run, eigenvectors of weight zero far below the others have one slope in common, their
 mean. Since ΔV_r less its parts along the other eigenvectors is its part along these, nothing is multiplied with them:
@@ -137,18 +142,26 @@ class NearProjection:
         weights, fractional = self._weigh(values)
         rank = int(np.count_nonzero(weights))
         first = len(values) - rank
-        self._range = np.asfortranarray(V[:, first:])
-        apart = values[:, None] - values[first:]
-        slopes = np.subtract(weights[:, None], weights[first:])
+        flat = np.flatnonzero(~fractional)
+        self._whole = len(flat) < rank  # few slopes are not 1
+        few = flat if self._whole else np.arange(first, len(values))
+        self._range = np.asfortranarray(V[:, few])
+        apart = values[:, None] - values[few]
+        slopes = np.subtract(weights[:, None], weights[few])
         np.divide(slopes, apart, out=slopes, where=np.abs(apart) > EQUAL)
         equal = np.abs(apart) <= EQUAL
-        slopes[equal] = (fractional[:, None] & fractional[first:])[equal]
-        slopes[first:] *= 0.5  # both have a positive weight: the pair is met twice
-        far = max(first - max(LEAST_NEAR, int(NEAR_SHARE * rank)), 0) if V.dtype == np.float32 else 0
+        slopes[equal] = (fractional[:, None] & fractional[few])[equal]
+        if self._whole:
+            np.subtract(1.0, slopes, out=slopes)
+        slopes[few] *= 0.5  # both are among the few: the pair is met twice
+        alike = not self._whole and V.dtype == np.float32
+        far = max(first - max(LEAST_NEAR, int(NEAR_SHARE * rank)), 0) if alike else 0
         self._near = np.asfortranarray(V[:, far:])
         self._far: AnyArray | None = slopes[:far].mean(axis=0).astype(V.dtype) if far else None
         self._slopes = np.asfortranarray(slopes[far:], dtype=V.dtype)
-        half = self._range * np.sqrt(weights[first:]).astype(V.dtype)
+        own = np.arange(len(few)) if self._whole else self._level - first
+        self._diagonal = few[own] - far, own
+        half = V[:, first:] * np.sqrt(weights[first:]).astype(V.dtype)
         self._X0: AnyArray = self._syrk(1.0, half)
         self.vectors, self.weights = V.T[first:][::-1].copy(), weights[first:][::-1]
         return self.first
@@ -173,14 +186,13 @@ class NearProjection:
 
     def near(self, change: AnyArray) -> AnyArray:
         """Return the projection, to first order, of the matrix decomposed plus ``change``, of the same precision."""
-        rank, count = self._range.shape[1], self._near.shape[1]
         image = self._symm(1.0, change.T, self._range)
         C = self._gemm(1.0, self._near, image, trans_a=True)
+        if self._whole:
+            return self._less(change, C)
         taken = None if self._far is None else C * self._far
-        first = len(change) - count
-        where = self._level - first, self._level - first - (count - rank)
         if len(self._level):
-            C[where] -= C[where].mean()
+            C[self._diagonal] -= C[self._diagonal].mean()
         C *= self._slopes
         if taken is None:
             Q = self._gemm(1.0, self._near, C)
@@ -190,6 +202,18 @@ class NearProjection:
             Q = self._gemm(1.0, self._near, C, beta=1.0, c=image, overwrite_c=True)
         X: AnyArray = self._syr2k(1.0, self._range, Q, beta=1.0, c=self._X0).T
         return X
+
+    def _less(self, change: AnyArray, C: AnyArray) -> AnyArray:
+        """Return the same by what is taken from the whole change; the upper triangle of ``change`` is zero."""
+        X = self._X0 + change.T
+        if len(self._level):
+            left = np.trace(change, dtype=np.float64) - C[self._diagonal].sum(dtype=np.float64)
+            shift = left / len(self._level)
+            C[self._diagonal] -= shift
+            X.flat[:: len(X) + 1] -= shift
+        C *= self._slopes
+        Q = self._gemm(1.0, self._near, C)
+        return np.asarray(self._syr2k(-1.0, self._range, Q, beta=1.0, c=X, overwrite_c=True).T)
 
 
 class NearCone(NearProjection):
@@ -207,4 +231,5 @@ class NearCone(NearProjection):
 
     def inside(self, P: Array) -> Array:
         """Return the columns of P, projected on the range of the matrix projected."""
-        return np.asarray(self._range @ (self._range.T @ P))
+        part = np.asarray(self._range @ (self._range.T @ P))
+        return P - part if self._whole else part

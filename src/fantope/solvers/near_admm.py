@@ -298,7 +298,7 @@ class NearAdmm:
         np.subtract(np.multiply(problem.S, 1 / state.rho, out=work.scratch[1]), state.G, out=state.G)
         state.served, state.total[:] = 0, 0.0
         if state.change is None or state.change.dtype != X.dtype:
-            state.change = np.empty(X.shape, X.dtype)
+            state.change = np.zeros(X.shape, X.dtype)
         state.estimate = self._advance(state, X)
         state.lowest = min(state.estimate, state.lowest)
 

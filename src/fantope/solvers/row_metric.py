@@ -153,7 +153,7 @@ class RowMetric:
         U = self.base + X - self.P @ self.P.T
         U.flat[:: len(G) + 1] -= self.theta * self.scale**2
         self.estimate = misfit(X, self.rho * U, self.limits, self.scratch)
-        self.change = np.empty_like(G)
+        self.change = np.zeros_like(G)
         self.served, self.sums[:] = 0, 0.0
         self._advance(X)
 
