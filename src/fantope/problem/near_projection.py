@@ -185,7 +185,10 @@ class NearProjection:
         return self._X0.T
 
     def near(self, change: AnyArray) -> AnyArray:
-        """Return the projection, to first order, of the matrix decomposed plus ``change``, of the same precision."""
+        """Return the projection, to first order, of the matrix decomposed plus ``change``, of the same precision.
+
+        The upper triangles of ``change`` and of what is returned are zero.
+        """
         image = self._symm(1.0, change.T, self._range)
         C = self._gemm(1.0, self._near, image, trans_a=True)
         if self._whole:
@@ -204,7 +207,7 @@ class NearProjection:
         return X
 
     def _less(self, change: AnyArray, C: AnyArray) -> AnyArray:
-        """Return the same by what is taken from the whole change; the upper triangle of ``change`` is zero."""
+        """Return the same by what is taken from the whole change, given its part along the few eigenvectors."""
         X = self._X0 + change.T
         if len(self._level):
             left = np.trace(change, dtype=np.float64) - C[self._diagonal].sum(dtype=np.float64)

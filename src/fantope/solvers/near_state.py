@@ -119,8 +119,8 @@ class Workspace:
 
     Attributes
     ----------
-    limits, finite : (m, m) arrays
-        Of the box; the second is zero where there is none.
+    limits : (m, m) array
+        Of the box.
     lower : (m, m) array
         How often an entry of a lower triangle counts in a symmetric matrix.
     scratch : (2, m, m) array
@@ -129,7 +129,6 @@ class Workspace:
     def __init__(self, problem: Problem) -> None:
         given = problem.limits
         self.limits: Array = np.full_like(problem.S, given) if isinstance(given, float) else given
-        self.finite: Array = np.where(np.isfinite(given), given, 0.0) if problem.forbids else self.limits
         self.lower: Array = np.tri(problem.size) + np.tri(problem.size, k=-1)
         self.scratch: Array = np.empty((2, *problem.S.shape))
 
