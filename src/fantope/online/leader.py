@@ -73,16 +73,20 @@ class Leader:
         change = self._unit.see(z, weight)
         if change != 1.0:
             self._change_unit(change)
-        z = z / self.unit
+        z = self._measured(z)
         if anew is not None:
-            anew = anew / self.unit
+            anew = self._measured(anew)
             self.S = anew.T @ anew / len(anew)
         elif leaving is not None:
-            leaving = leaving / self.unit
+            leaving = self._measured(leaving)
             self.S += (np.outer(z, z) - np.outer(leaving, leaving)) * weight
         else:
             self.S += (np.outer(z, z) - self.S) * weight
         return z
+
+    def _measured(self, Z: Array) -> Array:
+        """Return samples in the unit."""
+        return Z / self.unit
 
     def _change_unit(self, change: float) -> None:
         """Express what is kept in the new unit; ``change`` is the old one over it."""

@@ -6,6 +6,7 @@ import math
 from collections import deque
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from fantope.solvers.result import Status
 from fantope.solvers.scaled_splitting import ScaledSplitting, Schedule, Warm, solve_warm
 from fantope.typing import Array
 
+Number = TypeVar("Number", float, Array)
+
+SPLIT = 2.0**21 + 1.0  # a product with it parts a number's first 32 bits from the other 21
 RECORDS = 1000  # how many of the latest records are kept: storage must not grow with t
 
 
@@ -61,10 +65,18 @@ def theorem_tolerance(penalty: L1SquaredLr) -> float:
     return float(penalty.strong_convexity / (2.0 * penalty.t**1.5))
 
 
+def _rounded(values: Number) -> Number:
+    """Return values to 32 bits: what iterations with acceleration make of a last digit is as large as the tolerance."""
+    large = values * SPLIT
+    return large - (large - values)
+
+
 class OnlineP(Leader):
     """Generalised mirror descent: X_t maximises ⟨S_{1:t}, X⟩ − λ‖X‖₁ − u²‖X‖²_{r,r}/(2√t) over the Fantope.
 
-    u is the power of ten near the size of the samples, 1 in the paper. Data and √λ times ten give the same X_t.
+    u is the power of ten near the size of the samples, 1 in the paper. Data and √λ times ten give the same X_t, to the
+    last bit: samples and λ, in the unit, are rounded to 32 bits, and with them what a unit leaves in their last digits.
+    (But for one value in fifty million, where rounding turns; X_t then differs within its tolerance.)
 
     Parameters
     ----------
@@ -102,6 +114,14 @@ class OnlineP(Leader):
         self.loosen, self.max_iter = float(loosen), max_iter
         self.warm: Warm | None = None
         self.records: deque[SubproblemRecord] = deque(maxlen=RECORDS)
+
+    @property
+    def penalty(self) -> float:
+        """λ, in units of unit²."""
+        return float(_rounded(super().penalty))
+
+    def _measured(self, Z: Array) -> Array:
+        return _rounded(super()._measured(Z))
 
     def resolve(self) -> None:
         """Bring X_t up to S, which was changed by other means than a sample."""
