@@ -4,9 +4,12 @@ import numba
 import numpy as np
 import pytest
 
+from fantope.kernels.build import TWO_CORES
+from fantope.kernels.scaled_splitting.acceleration import combine, remember
 from fantope.kernels.scaled_splitting.cap import lift_step
 from fantope.kernels.scaled_splitting.products import masked_congruence
 from fantope.kernels.squared_lr import entry_table, lr_sweep_in_two
+from fantope.kernels.triangle import unpack
 from fantope.online import OnlineP, fantope_distance
 from fantope.online.online_p import theorem_tolerance
 from fantope.penalties.squared_lr import L1SquaredLr, conjugate_exponent
@@ -211,3 +214,41 @@ def test_acceleration_finds_the_fixed_point_of_a_linear_map_in_few_steps(n):
     assert np.linalg.norm(plain - target) > 0.1 * np.linalg.norm(target)
     still = Anderson(0)
     np.testing.assert_array_equal(still.next(z, target), z + target)
+
+
+@pytest.mark.parametrize("n", [50, 30_001])
+@pytest.mark.parametrize("held", [1, 2, 5])
+def test_the_passes_over_the_memory(n, held):
+    rng = np.random.default_rng(0)
+    z, residual, last_z, last_residual = rng.standard_normal((4, n))
+    images, changes = rng.standard_normal((2, 6, n)).astype(np.float32)
+    kept = changes[:held].copy()
+    row = remember(z, residual, last_z, last_residual, 0.5, images, changes, held - 1, held)
+    kept[held - 1] = (residual - last_residual) / 0.5
+    np.testing.assert_allclose(changes[:held], kept, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(images[held - 1], (z - last_z + residual - last_residual) / 0.5, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(row, kept.astype(np.float64) @ kept[held - 1], rtol=1e-4, atol=1e-3)
+    weights, out = rng.standard_normal(held).astype(np.float32), np.empty(n)
+    combine(z, residual, weights, images, out)
+    np.testing.assert_allclose(out, z + residual - weights @ images[:held], rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("p", [40, TWO_CORES + 1])
+def test_what_x_loses(p):
+    """Against the norms' own values and the sum over zeros written out."""
+    sim = simulate(20, p)
+    problem = Problem(sim.Z.T @ sim.Z / 20, 2, L1SquaredLr(0.5, 20.0, conjugate_exponent(p)))
+    warm = Warm.cold(problem)
+    run = Splitting(problem, warm, Metric.following(problem, warm, warm.Y.diagonal(), Schedule()), Schedule())
+    run.evaluate(True)
+    for _ in range(5):
+        run.advance()
+        run.evaluate(True)
+    M, norms = run.dual_point(), problem.penalty
+    X = run.X * run.metric.units
+    X *= 2.0 / X.trace()
+    D, zero = problem.S - M, unpack(run.Y, p) == 0.0
+    c = run.norm ** (2.0 - norms.r) / np.sqrt(norms.t)
+    on_zeros = (norms.alpha * np.abs(X) + c / norms.r * np.abs(X) ** norms.r - D * X)[zero].sum()
+    assert 0.0 < zero.mean() < 1.0
+    np.testing.assert_allclose(run.losses(M), (norms.value(X) - np.vdot(D, X), on_zeros), rtol=1e-9)

@@ -39,20 +39,29 @@ def dual_matrix(G, X, units, rho, level, lift, M):  # type: ignore[no-untyped-de
 
 
 @parallel_from(TWO_CORES, fast=False)
-def loss_on_zeros(X, Y, D, alpha, c, r):  # type: ignore[no-untyped-def]
-    """Return Σ alpha|x| + c|x|^r/r − D·x over the entries where Y, packed, is zero: what an X that is not loses."""
+def losses(X, scale, factor, Y, S, M, alpha, c, r):  # type: ignore[no-untyped-def]
+    """Return ⟨D, X'⟩, Σ|x'|, Σ|x'|^r, and Σ alpha|x'| + c|x'|^r/r − D·x' over the entries where Y, packed, is zero.
+
+    X' is ``factor``·X∘ssᵀ, s the ``scale``, and D = S − M: what an X' that is not zero there loses.
+    """
     p = len(X)
-    sums = np.zeros((p, 1))
+    sums = np.zeros((p, 4))
     for pair in prange((p + 1) // 2):  # a short row with a long one
         for side in range(2):
             i = abs(side * (p - 1) - np.int64(pair))
-            at, total = i * (i + 1) // 2, 0.0
+            at, inner, norm, power, on_zeros = i * (i + 1) // 2, 0.0, 0.0, 0.0, 0.0
             for j in range(i + 1):
-                if Y[at + j] == 0.0 and X[i, j] != 0.0:
-                    x = abs(X[i, j])
-                    total += (1.0 if i == j else 2.0) * (alpha * x + c / r * x**r - D[i, j] * X[i, j])
-            sums[i, 0] = total
-    return in_order(sums)[0]
+                x = factor * X[i, j] * scale[i] * scale[j]
+                if x != 0.0:
+                    weight, own, size = 1.0 if i == j else 2.0, (S[i, j] - M[i, j]) * x, abs(x)
+                    raised = size**r
+                    inner += weight * own
+                    norm += weight * size
+                    power += weight * raised
+                    if Y[at + j] == 0.0:
+                        on_zeros += weight * (alpha * size + c / r * raised - own)
+            sums[i, 0], sums[i, 1], sums[i, 2], sums[i, 3] = inner, norm, power, on_zeros
+    return in_order(sums)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)

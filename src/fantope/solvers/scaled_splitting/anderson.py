@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.linalg.lapack import dgesv as solve_linear
 
-from fantope.kernels.scaled_splitting.acceleration import combine, differences
+from fantope.kernels.scaled_splitting.acceleration import combine, remember
 from fantope.typing import AnyArray, Array
 
 RIDGE = 1e-8  # on the Gram matrix of unit vectors: differences of late iterates are nearly dependent
@@ -47,7 +48,7 @@ class Anderson:
         if held == 0:
             return z + residual
         out = np.empty_like(z)
-        combine(z, residual, self._weights(held) @ self.of_images[:held], out)
+        combine(z, residual, self._weights(held), self.of_images, out)
         return out
 
     def _weights(self, held: int) -> AnyArray:
@@ -55,22 +56,22 @@ class Anderson:
         gram = self.gram[:held, :held]
         # In units of their lengths: early and late ones are many orders apart.
         lengths = np.sqrt(gram.diagonal())
-        unit = gram / np.outer(lengths, lengths) + RIDGE * np.eye(held)
-        return np.asarray((np.linalg.solve(unit, self.products[:held] / lengths) / lengths).astype(np.float32))
+        unit = gram / lengths / lengths[:, None]
+        unit.flat[:: held + 1] += RIDGE
+        return np.asarray((solve_linear(unit, self.products[:held] / lengths)[2] / lengths).astype(np.float32))
 
     def _remember(self, z: Array, residual: Array, size: float) -> None:
         """Put the newest differences in the place of the oldest, and their row into the Gram matrix."""
         assert self.last is not None
         if self.n_differences == 0:
             # Single precision, in units of the last residual's size: a step is a correction of the image, no more exact
-            # than its seven digits. Products with the whole memory are BLAS's, a pass at the speed of the cache.
+            # than its seven digits.
             shape = (self.memory, len(z))
             self.of_images, self.of_residuals = np.empty(shape, np.float32), np.empty(shape, np.float32)
             self.gram, self.products = np.empty((self.memory, self.memory)), np.zeros(self.memory)
         at, unit = self.n_differences % self.memory, self.last_size
         held = min(self.n_differences + 1, self.memory)
-        differences(z, residual, *self.last, unit, self.of_images[at], self.of_residuals[at])
-        row = self.of_residuals[:held] @ self.of_residuals[at]
+        row = remember(z, residual, *self.last, unit, self.of_images, self.of_residuals, at, held)
         if row[at] == 0.0:  # the residual is the last one: the difference says nothing, and took an older one's place
             self.clear()
         else:

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from fantope.kernels.scaled_splitting.passes import dual_matrix, loss_on_zeros, prox_slopes, reflect
+from fantope.kernels.scaled_splitting.passes import dual_matrix, losses, prox_slopes, reflect
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.penalties.squared_lr import solve_norm
 from fantope.problem.problem import Problem
@@ -92,8 +92,9 @@ class Splitting:
             except FloatingPointError:
                 self.lost = True
                 return
-            np.subtract(pack(self.X), self.Y, out=self._residual[:n])
-            self._from_exact = self._linear - pack(self._G)
+            np.subtract(self._cone.packed, self.Y, out=self._residual[:n])
+            self._from_exact = pack(self._G)
+            np.subtract(self._linear, self._from_exact, out=self._from_exact)
             self._lag.see(self.Y, self._z - self.Y)
         else:
             reflect(self._change, self.Y, self._z, self._from_exact, lift)
@@ -150,11 +151,14 @@ class Splitting:
         dual_matrix(self._G, self.X, self.metric.units, rho, rho * self.shift, self.cap.P, M)
         return M
 
-    def loss_on_zeros(self, X: Array, D: Array) -> float:
-        """Return what X loses where Y is zero and X is not."""
-        norms = self.norms
-        c = self.norm ** (2.0 - norms.r) / math.sqrt(norms.t)
-        return float(loss_on_zeros(X, self.Y, D, norms.alpha, c, norms.r))
+    def losses(self, M: Array) -> tuple[float, float]:
+        """Return Ω(X) − ⟨S − M, X⟩, X scaled to its trace, and what X loses where Y is zero and X is not."""
+        norms, s = self.norms, self.metric.scale
+        trace, root = float(self.X.diagonal() @ s**2), math.sqrt(norms.t)
+        factor = self.problem.n_components / trace if trace > 0.0 else 1.0
+        c = self.norm ** (2.0 - norms.r) / root
+        inner, norm, power, on_zeros = losses(self.X, s, factor, self.Y, self.problem.S, M, norms.alpha, c, norms.r)
+        return float(norms.alpha * norm + power ** (2.0 / norms.r) / (2.0 * root) - inner), float(on_zeros)
 
     def slopes(self) -> AnyArray:
         """Return the derivative of Y by z, entry by entry, zero where Y is, in single precision."""

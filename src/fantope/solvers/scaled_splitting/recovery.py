@@ -9,8 +9,8 @@ added where Y is not zero (:mod:`completion`), and only what is left then is rou
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
+from fantope.eigen.halves import eigh_in_halves
 from fantope.kernels.triangle import unpack
 from fantope.problem.dual import PenalisedDual
 from fantope.problem.projection import Factors
@@ -41,11 +41,9 @@ class Recovery:
         problem, d, self._run = run.problem, run.problem.n_components, run
         M = run.dual_point()
         value = run.norms.dual_value_of(problem.S, M)
-        X = run.X * run.metric.units
-        trace = float(X.trace())
-        X *= d / trace if trace > 0.0 else 1.0
-        self.loss = value + float(np.vdot(M, X)) - (float(np.vdot(problem.S, X)) - run.norms.value(X))
-        self.off_zeros = max(self.loss - run.loss_on_zeros(X, problem.S - M), 1e-300)
+        own, on_zeros = run.losses(M)
+        self.loss = value + own
+        self.off_zeros = max(self.loss - on_zeros, 1e-300)
         self.dual = PenalisedDual(M, value, (run.level, run.lift))
         self.claim = d * run.level + float((run.lift**2).sum()) + value
 
@@ -69,7 +67,7 @@ def rounded(X: Array, n_components: int, n_full: int) -> Factors:
     """
     if not np.isfinite(X).all():
         raise FloatingPointError("the matrix to round is not finite")
-    values, V = scipy.linalg.eigh(X, driver="evd", lower=False, check_finite=False)
+    values, V = eigh_in_halves(X)
     values = np.maximum(values[::-1], 0.0)
     weights = np.ones_like(values)
     while n_full < n_components:
