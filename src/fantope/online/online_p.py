@@ -141,7 +141,7 @@ class OnlineP(Leader):
         elif z.any() and self.count.effective > 1.0:  # in a window, a sample that leaves counts as the mean of all
             change = (np.outer(z, z) - self.S) / (self.count.effective - 1.0)
         # The sample draws X towards itself, the more the fewer there are.
-        share = self.count.effective**-1.5
+        share = self.count.effective**-2.0
         drawn = self.n_components * z**2 / max(float(z @ z), 1e-300)
         expected = (1.0 - share) * np.maximum(self.warm.Y.diagonal(), 0.0) + share * drawn
         solver = ScaledSplitting(self.warm, expected, tolerance, self.schedule, change)

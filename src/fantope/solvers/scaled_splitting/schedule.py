@@ -28,12 +28,10 @@ class Schedule:
     inner_fall: float = 0.05
     # Residual above which a decomposition is in single precision, for half the time (1e-5: 3 % more work).
     rough_above: float = 2e-6
-    # Iterations after which the metric is set anew: X_ii is a guess at first and known well enough after seven. (Nine:
-    # p = 400, λ = √(log p/T), 2 % more work, counted in decompositions, steps and trials.)
-    review: int = 7
-    later_reviews: tuple[int, ...] = (30, 60, 120, 240)
-    # A later review changes the metric only if the median of |log(Y_ii/expected)| is above this.
-    review_off: float = 0.5
+    # Iterations after which the metric is set anew, if the median of |log(Y_ii/expected)| is above this: X_ii is a guess
+    # at first and known well enough after seven. (Nine: p = 400, λ = √(log p/T), 2 % more work, counted in
+    # decompositions, steps and trials; always after seven: the same there, 5 % more at half that λ.)
+    reviews: tuple[tuple[int, float], ...] = ((7, 0.1), (30, 0.5), (60, 0.5), (120, 0.5), (240, 0.5))
     least_expected: float = 0.03  # of what was expected: an X_ii that is smaller for the moment counts as this much
     floor: float = 1e-6  # of the mean: an expected X_ii below it counts as this much
     # Rows are left out while X loses no more than this part of the tolerance by all of them. Where at most this part of

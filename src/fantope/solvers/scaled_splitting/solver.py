@@ -92,10 +92,8 @@ class ScaledSplitting:
     def _advance(self, problem: Problem, state: SplittingState) -> None:
         """Advance in the same metric, or set it anew where X is known better than when it was chosen."""
         run, schedule = state.run, self.schedule
-        due = state.n_iter == schedule.review or (
-            state.n_iter in schedule.later_reviews and not run.plain and run.off() > schedule.review_off
-        )
-        if run.plain or not due:
+        least_off = dict(schedule.reviews).get(state.n_iter, math.inf)
+        if run.plain or math.isinf(least_off) or run.off() <= least_off:
             run.advance()
             return
         run.leave(state.warm)
