@@ -66,7 +66,8 @@ def merge_roots(laed4, poles, z, rho, roots, apart, products):  # type: ignore[n
         )
         where[5], where[7] = rho.ctypes.data, info.ctypes.data
         own = products[half]
-        own[:] = 1.0
+        for i in range(k):
+            own[i] = 1.0
         for j in range(half * (k // 2), k // 2 if half == 0 else k):
             number[1] = j + 1
             where[4], where[6] = apart[j].ctypes.data, roots[j:].ctypes.data
@@ -77,7 +78,7 @@ def merge_roots(laed4, poles, z, rho, roots, apart, products):  # type: ignore[n
             own[j] *= apart[j, j]
             for i in range(j + 1, k):
                 own[i] *= apart[j, i] / (poles[i] - poles[j])
-    return failed.sum()
+    return failed[0] + failed[1]
 
 
 @njit(cache=True, nogil=True, parallel=True)
@@ -88,9 +89,9 @@ def merge_vectors(products, z, apart, order, first, last, places, out):  # type:
     first of ``last``; ``order`` are their poles.
     """
     k, split, only_first = len(z), first.shape[1], len(order) - len(last)
-    weights = np.sqrt(np.maximum(-products[0] * products[1], z.dtype.type(0.0)))
+    weights = np.empty(k, z.dtype)
     for i in range(k):
-        weights[i] = np.copysign(weights[i], z[i])
+        weights[i] = np.copysign(np.sqrt(max(-products[0, i] * products[1, i], z.dtype.type(0.0))), z[i])
     for half in prange(2):
         begin, end = half * (k // 2), k // 2 if half == 0 else k
         S, S_last = np.empty((end - begin, len(first)), z.dtype), np.empty((end - begin, len(last)), z.dtype)

@@ -284,3 +284,28 @@ def dual_power_sum(S, M, alpha, q):  # type: ignore[no-untyped-def]
                 M[j, i] = M[i, j]
             sums[i, 0] = total
     return in_order(sums)[0]
+
+
+@njit(cache=True, nogil=True)
+def dual_row_sums(D, alpha, q):  # type: ignore[no-untyped-def]
+    """Return for each row Σ|w|^q of W = soft(D, alpha); D is symmetric."""
+    sums = np.zeros(len(D))
+    for i in range(len(D)):
+        for j in range(i + 1):
+            w = abs(D[i, j]) - alpha
+            if w > 0.0:
+                power = w**q
+                sums[i] += power
+                if i != j:
+                    sums[j] += power
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def dual_powers(D, alpha, power, factor, out):  # type: ignore[no-untyped-def]
+    """Write sign(w)·factor·|w|^power of W = soft(D, alpha); D is symmetric."""
+    for i in range(len(D)):
+        for j in range(i + 1):
+            w = abs(D[i, j]) - alpha
+            out[i, j] = math.copysign(factor * w**power, D[i, j]) if w > 0.0 else 0.0
+            out[j, i] = out[i, j]

@@ -11,19 +11,18 @@ from fantope.typing import Array
 @njit(cache=True, nogil=True)
 def _pack(X, packed):  # type: ignore[no-untyped-def]
     for i in range(len(X)):
-        at = i * (i + 1) // 2
+        own, row = packed[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2], X[i]
         for j in range(i + 1):
-            packed[at + j] = X[i, j]
+            own[j] = row[j]
 
 
 @njit(cache=True, nogil=True)
 def _unpack(packed, X):  # type: ignore[no-untyped-def]
     for i in range(len(X)):
-        at = i * (i + 1) // 2
+        own, row = packed[i * (i + 1) // 2 : (i + 1) * (i + 2) // 2], X[i]
         for j in range(i + 1):
-            X[i, j] = packed[at + j]
-        for j in range(i):
-            X[j, i] = X[i, j]
+            row[j] = own[j]
+            X[j, i] = own[j]
 
 
 def pack(X: Array) -> Array:

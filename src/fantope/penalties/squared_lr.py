@@ -17,7 +17,16 @@ from typing import Self
 import numpy as np
 
 from fantope.errors import require
-from fantope.kernels.squared_lr import dual_power_sum, entry_table, lr_move, lr_power_sum, lr_sweep_in_two, trace_shift
+from fantope.kernels.squared_lr import (
+    dual_power_sum,
+    dual_powers,
+    dual_row_sums,
+    entry_table,
+    lr_move,
+    lr_power_sum,
+    lr_sweep_in_two,
+    trace_shift,
+)
 from fantope.kernels.triangle import diagonal, pack, unpack
 from fantope.penalties.base import Penalty
 from fantope.typing import Array, IntArray
@@ -125,17 +134,18 @@ class L1SquaredLr(Penalty):
 
     def dual_slope(self, D: Array) -> Array:
         """Return the X with Ω(X) + Ω*(D) = ⟨D, X⟩."""
-        W = np.sign(D) * np.maximum(np.abs(D) - self.alpha, 0.0)
-        return np.asarray(self._slope_factor(W) * np.sign(W) * np.abs(W) ** (self.q - 1.0))
+        slope = np.empty_like(D)
+        dual_powers(D, self.alpha, self.q - 1.0, self._slope_factor(dual_row_sums(D, self.alpha, self.q)), slope)
+        return slope
 
     def dual_shares(self, D: Array) -> Array:
         """Return for each row i of D what row and column i have of ⟨W, X⟩, X the slope, counted twice."""
-        W = np.maximum(np.abs(D) - self.alpha, 0.0)
-        return np.asarray(2.0 * self._slope_factor(W) * (W**self.q).sum(axis=1))
+        sums = dual_row_sums(D, self.alpha, self.q)
+        return np.asarray(2.0 * self._slope_factor(sums) * sums)
 
-    def _slope_factor(self, W: Array) -> float:
-        norm = float(np.linalg.norm(W.ravel(), self.q))
-        return math.sqrt(self.t) * norm ** (2.0 - self.q) if norm > 0.0 else 0.0
+    def _slope_factor(self, sums: Array) -> float:
+        total = float(sums.sum())
+        return math.sqrt(self.t) * total ** (2.0 / self.q - 1.0) if total > 0.0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,23 @@ HALF = 0.7  # this share of the rows holds half of the triangle
 @njit(cache=True, nogil=True)
 def _orthonormalise(rows, out):  # type: ignore[no-untyped-def]
     """Write an orthonormal basis of the rows, by Gram-Schmidt, each twice: they are few."""
-    for a in range(len(rows)):
-        own = rows[a].copy()
-        for _ in range(2):
-            for b in range(a):
-                own -= (own @ out[b]) * out[b]
-        out[a] = own / max(np.sqrt(own @ own), 1e-300)
+    p = rows.shape[1]
+    for a in range(len(rows)):  # by loops: array expressions take a second longer to compile
+        own = out[a]
+        for j in range(p):
+            own[j] = rows[a, j]
+        for part in range(2 * a + 1):
+            other = out[part % a] if part < 2 * a else own
+            product = 0.0
+            for j in range(p):
+                product += own[j] * other[j]
+            if part < 2 * a:
+                for j in range(p):
+                    own[j] -= product * other[j]
+            else:
+                length = max(np.sqrt(product), 1e-300)
+                for j in range(p):
+                    own[j] /= length
 
 
 @parallel_from(TWO_CORES)
@@ -38,18 +49,21 @@ def lift_step(scale, Y, residual, lift, step, rows, rounds):  # type: ignore[no-
         for half in prange(2):
             first, last = (0, int(HALF * p)) if half == 0 else (int(HALF * p), p)
             own, x = images[half], np.empty(last)
-            own[:] = 0.0
+            for a in range(k):
+                for j in range(p):
+                    own[a, j] = 0.0
             for i in range(first, last):
                 at = i * (i + 1) // 2
+                y, rest = Y[at : at + i + 1], residual[at : at + i + 1]
                 for j in range(i + 1):
-                    x[j] = Y[at + j] + residual[at + j]
+                    x[j] = y[j] + rest[j]
                 for a in range(k):
-                    total, here = 0.0, scaled[a, i]
+                    vector, product = scaled[a], own[a]
+                    total, here = 0.0, vector[i]
                     for j in range(i):
-                        total += x[j] * scaled[a, j]
-                    for j in range(i):
-                        own[a, j] += x[j] * here
-                    own[a, i] += total + x[i] * here
+                        total += x[j] * vector[j]
+                        product[j] += x[j] * here
+                    product[i] += total + x[i] * here
         for a in range(k):
             for j in range(p):
                 image[a, j] = scale[j] * (images[0, a, j] + images[1, a, j])
@@ -65,7 +79,9 @@ def lift_step(scale, Y, residual, lift, step, rows, rounds):  # type: ignore[no-
     turned = np.ascontiguousarray(C.T)
     new, leading = np.dot(turned, rows), np.dot(turned, end)[::-1].copy()
     for a in range(1, k):
-        new[a] *= np.sqrt(step * max(values[a] - 1.0, 0.0))
+        grown = np.sqrt(step * max(values[a] - 1.0, 0.0))
+        for j in range(p):
+            new[a, j] *= grown
     new = np.ascontiguousarray(new[:0:-1].T)
     # P is known up to a rotation: the one nearest to the last P, so that P changes as smoothly as PPᵀ does.
     left, _, right = np.linalg.svd(np.dot(new.T, lift))

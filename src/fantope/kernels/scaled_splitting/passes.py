@@ -15,15 +15,17 @@ def reflect(out, Y, z, linear, lift):  # type: ignore[no-untyped-def]
     for pair in prange((p + 1) // 2):  # a short row with a long one
         for side in range(2):
             i = abs(side * (p - 1) - np.int64(pair))
-            at = i * (i + 1) // 2
+            at, own = i * (i + 1) // 2, out[i]
+            y, here, constant = Y[at : at + i + 1], z[at : at + i + 1], linear[at : at + i + 1]
             for j in range(i + 1):
-                out[i, j] = 2.0 * Y[at + j] - z[at + j] + linear[at + j]
+                own[j] = 2.0 * y[j] - here[j] + constant[j]
             for a in range(len(lift)):
-                if lift[a, i] != 0.0:
+                vector = lift[a]
+                if vector[i] != 0.0:
                     for j in range(i + 1):
-                        out[i, j] -= lift[a, i] * lift[a, j]
+                        own[j] -= vector[i] * vector[j]
             for j in range(i):
-                out[j, i] = out[i, j]
+                out[j, i] = own[j]
 
 
 @parallel_from(TWO_CORES)

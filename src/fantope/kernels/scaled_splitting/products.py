@@ -41,14 +41,14 @@ def project_near(change, X, Y, rows, k, slopes, whole, out):  # type: ignore[no-
                 for i in range(begin, end):
                     turned[i - begin, j] = D[j, i]
             for i in range(begin, end):
-                at = i * (i + 1) // 2
-                for j in range(i + 1):
-                    turned[i - begin, j] += D[i, j]
+                at, own, straight, changed = i * (i + 1) // 2, turned[i - begin], D[i], change[i]
+                x, y, new = X[at : at + i + 1], Y[at : at + i + 1], out[at : at + i + 1]
                 if whole:
                     for j in range(i + 1):
-                        turned[i - begin, j] += change[i, j]
-                for j in range(i + 1):
-                    out[at + j] = X[at + j] - Y[at + j] + turned[i - begin, j]
+                        new[j] = x[j] - y[j] + (own[j] + straight[j] + changed[j])
+                else:
+                    for j in range(i + 1):
+                        new[j] = x[j] - y[j] + (own[j] + straight[j])
 
 
 @parallel_from(TWO_CORES)

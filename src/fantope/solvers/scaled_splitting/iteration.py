@@ -37,8 +37,8 @@ class Splitting:
 
     Attributes
     ----------
-    X, Y : arrays
-        The two halves of the splitting; X is that of the last decomposition.
+    Y : array
+        The sparse half of the splitting.
     size : float
         ‖X − Y‖.
     lost : bool
@@ -88,14 +88,14 @@ class Splitting:
         if exact:
             reflect(self._G, self.Y, self._z, self._linear, lift)
             try:
-                self.X = self._cone.exact(self._G, not precise)
+                self._from_exact = pack(self._G)
+                self._cone.exact(self._G, self._from_exact, not precise)
             except FloatingPointError:
                 self.lost = True
                 return
             np.subtract(self._cone.packed, self.Y, out=self._residual[:n])
-            self._from_exact = pack(self._G)
             np.subtract(self._linear, self._from_exact, out=self._from_exact)
-            self._lag.see(self.Y, self._z - self.Y)
+            self._lag.see(self.Y, self._z)
         else:
             reflect(self._change, self.Y, self._z, self._from_exact, lift)
             self._cone.near(self._change, self.Y, self._residual[:n])
@@ -130,6 +130,11 @@ class Splitting:
         return self.cap.stepped(self.Y, self._residual[: self._n])
 
     # --- what an answer is made of -------------------------------------------------------------------------------
+
+    @property
+    def X(self) -> Array:
+        """The half of the splitting that is semidefinite, at the last decomposition."""
+        return self._cone.X
 
     @property
     def level(self) -> float:
@@ -187,7 +192,8 @@ class Splitting:
         fewer iterations.
         """
         schedule, most = self.schedule, self.schedule.most_change
-        change = math.sqrt(self._lag.path / schedule.even) if self._lag.path > 0.0 else 1.0
+        path = self._lag.path
+        change = math.sqrt(path / schedule.even) if path > 0.0 else 1.0
         return min(max(step * min(max(change, 1.0 / most), most), schedule.least_step), schedule.most_step)
 
 
@@ -208,7 +214,7 @@ class PlainSplitting(Splitting):
         self._residual = np.empty_like(self._state)
         reflect(self._G, self.Y, self._z, self._linear, np.zeros_like(self.cap.P.T))
         try:
-            self.X = self._fantope.exact(self._G)
+            self._fantope.exact(self._G)
         except FloatingPointError:
             self.lost = True
             return
@@ -217,6 +223,11 @@ class PlainSplitting(Splitting):
 
     def _next_cap(self) -> Array:
         return self.cap.P
+
+    @property
+    def X(self) -> Array:
+        """The half of the splitting that is in the Fantope."""
+        return self._fantope.X
 
     @property
     def level(self) -> float:
@@ -240,21 +251,21 @@ class PlainSplitting(Splitting):
 
 
 class Lag:
-    """How far the dual point and Y come from one decomposition to the next.
-
-    Attributes
-    ----------
-    path : float
-        The dual point's path as a multiple of Y's; NaN where nothing is known.
-    """
+    """How far the dual point and Y came between the last two decompositions."""
 
     def __init__(self) -> None:
-        self.path = math.nan
-        self._last: tuple[Array, Array] | None = None
+        self._last: tuple[Array, Array] | None = None  # Y, and z, which nobody writes to
+        self._before = self._last
 
-    def see(self, Y: Array, dual: Array) -> None:
+    def see(self, Y: Array, z: Array) -> None:
         """Take in the iterates at a decomposition."""
-        if self._last is not None:
-            moved = float(np.linalg.norm(Y - self._last[0]))
-            self.path = float(np.linalg.norm(dual - self._last[1])) / moved if moved > 0.0 else math.nan
-        self._last = Y.copy(), dual
+        self._before, self._last = self._last, (Y.copy(), z)
+
+    @property
+    def path(self) -> float:
+        """The dual point's path as a multiple of Y's; NaN where nothing is known."""
+        if self._before is None or self._last is None:
+            return math.nan
+        change, moved = (now - before for now, before in zip(self._last, self._before, strict=True))
+        size = float(np.linalg.norm(change))
+        return float(np.linalg.norm(moved - change)) / size if size > 0.0 else math.nan

@@ -6,7 +6,7 @@ import numpy as np
 
 from fantope.eigen.halves import eigh_in_halves
 from fantope.kernels.scaled_splitting.products import project_near
-from fantope.kernels.triangle import pack
+from fantope.kernels.triangle import pack, unpack
 from fantope.problem.projection import assemble
 from fantope.problem.simplex import capped_simplex_shift
 from fantope.typing import AnyArray, Array
@@ -17,6 +17,8 @@ class FantopeProjection:
 
     Attributes
     ----------
+    X : (p, p) array
+        The last projection.
     shift : float
         θ: the weights are γ − θ between 0 and 1.
     excess : (p, k) array
@@ -26,15 +28,15 @@ class FantopeProjection:
     def __init__(self, trace: float) -> None:
         self.trace = trace
 
-    def exact(self, G: Array) -> Array:
-        """Return the projection of G, which must be finite."""
+    def exact(self, G: Array) -> None:
+        """Project G. Raises FloatingPointError if it is not finite."""
         values, V = _decompose(G, False)
         self.shift = capped_simplex_shift(values, self.trace)
         weights = np.clip(values - self.shift, 0.0, 1.0)
         capped = np.flatnonzero(values - self.shift > 1.0)
         self.excess: Array = V[:, capped] * np.sqrt(values[capped] - self.shift - 1.0)
         self._values, self._vectors = values - self.shift, V
-        return assemble(V[:, weights > 0.0], weights[weights > 0.0])
+        self.X = assemble(V[:, weights > 0.0], weights[weights > 0.0])
 
     def lowest(self, limit: float) -> tuple[Array, AnyArray]:
         """Return the γ − θ up to ``limit``, ascending, and their vectors, as columns, in single precision."""
@@ -56,8 +58,8 @@ class ConeProjection:
         The lower triangle of the last projection by a decomposition.
     """
 
-    def exact(self, G: Array, rough: bool = False) -> Array:
-        """Decompose G, in single precision if ``rough``; return its projection.
+    def exact(self, G: Array, packed: Array, rough: bool = False) -> None:
+        """Project G, whose lower triangle is ``packed``, by a decomposition, in single precision if ``rough``.
 
         Raises FloatingPointError if ``G`` is not finite.
         """
@@ -67,17 +69,25 @@ class ConeProjection:
         if not self._whole:
             values, V = values[::-1], V[:, ::-1]
         size, k = np.abs(values), min(rank, len(G) - rank)  # the few come first, and all of them have one sign
-        X = assemble(V[:, :k], size[:k])
+        half = V[:, :k] * np.sqrt(size[:k]).astype(V.dtype)
+        self.packed, self._X = pack(half @ half.T), None
         if self._whole:
-            X += G
-        self.packed = pack(X)
+            self.packed += packed
         self._n_few = k
         self._rows = np.ascontiguousarray(V.T, dtype=np.float32)
-        self._slopes = np.full((len(G), k), 0.5, np.float32)  # both are among the few: each pair of them is met twice
-        self._slopes[k:] = size[:k] / (size[:k] + size[k:, None])
+        few, others = np.split(np.maximum(size, 1e-30).astype(np.float32), [k])
+        self._slopes = np.empty((len(G), k), np.float32)
+        self._slopes[:k] = 0.5  # both are among the few: each pair of them is met twice
+        np.divide(few, few + others[:, None], out=self._slopes[k:])
         if self._whole:
             self._slopes *= -1.0
-        return X
+
+    @property
+    def X(self) -> Array:
+        """The last projection by a decomposition."""
+        if self._X is None:
+            self._X = unpack(self.packed, len(self._rows))
+        return self._X
 
     def lowest(self, limit: float) -> tuple[Array, AnyArray]:
         """Return the eigenvalues up to ``limit``, ascending, and their vectors, as columns, in single precision."""

@@ -122,8 +122,9 @@ class BoundForRows:
 
     def candidate(self, problem: Problem, state: BoundState) -> Candidate:
         """Return X with the dual point, where that is expected to prove X good enough."""
+        nothing = Candidate(None, None, problem.size)
         if not state.decomposed or state.pace.n_decompositions <= self.schedule.bound_rough:
-            return Candidate(None, None, problem.size)
+            return nothing
         run = state.run
         M = run.dual_point()
         value = run.norms.dual_value_of(problem.S, M)
@@ -132,7 +133,7 @@ class BoundForRows:
         met = above <= (1.0 - SLACK) * self.tolerance
         state.exhausted = not met and above > self.schedule.bound_fall * state.above
         state.above = above
-        return Candidate(self.X, state.dual if met or state.last else None, problem.size)
+        return Candidate(self.X, state.dual, problem.size) if met or state.last else nothing
 
     def leave(self, problem: Problem, state: BoundState) -> Warm:
         """Return where a subproblem may start: the dual point, and the Y that belongs to it."""
