@@ -22,7 +22,7 @@ def projected(projection, G, rough=False):
 def near(projection, change):
     minus = np.sin(np.arange(len(change) * (len(change) + 1) / 2))
     out = np.empty_like(minus)
-    projection.near(change.astype(np.float32), minus, out)
+    np.testing.assert_allclose(projection.near(change.astype(np.float32), minus, out), np.linalg.norm(out))
     return unpack(out + minus, len(change))
 
 

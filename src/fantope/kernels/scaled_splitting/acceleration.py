@@ -15,19 +15,22 @@ PART = 4096  # elements: a part of the newest differences stays in the cache whi
 def remember(z, residual, last_z, last_residual, unit, of_images, of_residuals, at, held):  # type: ignore[no-untyped-def]
     """Write the changes of the residual and of the image, z + residual, over ``unit``, to rows ``at``.
 
-    Returns products of the first ``held`` differences of residuals with the newest.
+    Returns products of the first ``held`` differences of residuals with the newest, and of the residual with the last.
     """
     parts, inverse = (len(z) + PART - 1) // PART, 1.0 / unit
-    sums = np.zeros((2, held))
+    sums = np.zeros((2, held + 1))
     for half in prange(2):
         for part in range(half * (parts // 2), parts // 2 if half == 0 else parts):
             begin, end = part * PART, min((part + 1) * PART, len(z))
             image, change = of_images[at, begin:end], of_residuals[at, begin:end]
             now, before = residual[begin:end], last_residual[begin:end]
             here, there = z[begin:end], last_z[begin:end]
+            across = 0.0
             for i in range(end - begin):
+                across += now[i] * before[i]
                 change[i] = (now[i] - before[i]) * inverse
                 image[i] = (here[i] - there[i] + (now[i] - before[i])) * inverse
+            sums[half, held] += across
             for k in range(held):
                 other, total = of_residuals[k, begin:end], np.float32(0.0)
                 for i in range(end - begin):

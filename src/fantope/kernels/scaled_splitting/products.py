@@ -15,7 +15,7 @@ def project_near(change, X, Y, rows, k, slopes, whole, out):  # type: ignore[no-
     """Write out = X + D + Dᵀ − Y, and + change if ``whole``, with D = V(slopes∘(V'·change·F))F'.
 
     V are eigenvectors, given as ``rows``, and F the first k of them; X, Y and out are packed. Products are made in two
-    halves, one for each core; the result does not depend on the number of cores.
+    halves, one for each core; the result does not depend on the number of cores. Returns the squared length of out.
     """
     p, half = len(change), (len(change) + 1) // 2
     few = rows[:k]
@@ -32,11 +32,13 @@ def project_near(change, X, Y, rows, k, slopes, whole, out):  # type: ignore[no-
         both = outside[0, part * half : (part + 1) * half] + outside[1, part * half : (part + 1) * half]
         np.dot(both, few, D[part * half : (part + 1) * half])
     blocks = (p + BLOCK - 1) // BLOCK
+    squares = np.zeros(blocks)
     for pair in prange((blocks + 1) // 2):  # a short block of rows with a long one
         turned = np.empty((BLOCK, p), np.float32)
         for side in range(2):
             block = abs(side * (blocks - 1) - np.int64(pair))
             begin, end = block * BLOCK, p if block == blocks - 1 else (block + 1) * BLOCK
+            square = 0.0
             for j in range(end):
                 for i in range(begin, end):
                     turned[i - begin, j] = D[j, i]
@@ -49,6 +51,13 @@ def project_near(change, X, Y, rows, k, slopes, whole, out):  # type: ignore[no-
                 else:
                     for j in range(i + 1):
                         new[j] = x[j] - y[j] + (own[j] + straight[j])
+                for j in range(i + 1):
+                    square += new[j] * new[j]
+            squares[block] = square  # the block in the middle is met twice
+    total = 0.0
+    for part in range(blocks):
+        total += squares[part]
+    return total
 
 
 @parallel_from(TWO_CORES)

@@ -60,7 +60,7 @@ class Splitting:
         self.Y, self._mixer = np.empty(self._n), Anderson(schedule.memory)
         self._G, self._change = np.empty((p, p)), np.empty((p, p), np.float32)
         self.size, self.lost, self._least = math.inf, False, math.inf
-        self._lag = Lag()
+        self._lag, self._anew = Lag(), False
         self._begin()
 
     def _begin(self) -> None:
@@ -84,7 +84,7 @@ class Splitting:
             self.lost = True
             return
         n, lift = self._n, np.ascontiguousarray(self.cap.P.T * (self.metric.scale / math.sqrt(self.metric.rho)))
-        self._residual = np.empty_like(self._state)
+        self._residual, self._anew = np.empty_like(self._state), exact
         if exact:
             reflect(self._G, self.Y, self._z, self._linear, lift)
             try:
@@ -94,12 +94,12 @@ class Splitting:
                 self.lost = True
                 return
             np.subtract(self._cone.packed, self.Y, out=self._residual[:n])
+            self.size = float(np.linalg.norm(self._residual[:n]))
             np.subtract(self._linear, self._from_exact, out=self._from_exact)
             self._lag.see(self.Y, self._z)
         else:
             reflect(self._change, self.Y, self._z, self._from_exact, lift)
-            self._cone.near(self._change, self.Y, self._residual[:n])
-        self.size = float(np.linalg.norm(self._residual[:n]))
+            self.size = self._cone.near(self._change, self.Y, self._residual[:n])
         self._least = min(self._least, self.size)
         self.lost = not self.size <= self.schedule.lost * self._least
 
@@ -123,7 +123,8 @@ class Splitting:
         scale, n, P = self.schedule.cap_scale, self._n, self.cap.P
         self._state[n:] = scale * P.ravel()
         self._residual[n:] = scale * (self._next_cap() - P).ravel()
-        self._state = self._mixer.next(self._state, self._residual)
+        size = math.hypot(self.size, float(np.linalg.norm(self._residual[n:])))
+        self._state = self._mixer.next(self._state, self._residual, size, self._anew)
         self.cap.P = self._state[n:].reshape(P.shape) / scale
 
     def _next_cap(self) -> Array:
@@ -255,7 +256,7 @@ class Lag:
 
     def __init__(self) -> None:
         self._last: tuple[Array, Array] | None = None  # Y, and z, which nobody writes to
-        self._before = self._last
+        self._before: tuple[Array, Array] | None = None
 
     def see(self, Y: Array, z: Array) -> None:
         """Take in the iterates at a decomposition."""

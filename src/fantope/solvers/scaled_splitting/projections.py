@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from fantope.eigen.halves import eigh_in_halves
@@ -70,7 +72,8 @@ class ConeProjection:
             values, V = values[::-1], V[:, ::-1]
         size, k = np.abs(values), min(rank, len(G) - rank)  # the few come first, and all of them have one sign
         half = V[:, :k] * np.sqrt(size[:k]).astype(V.dtype)
-        self.packed, self._X = pack(half @ half.T), None
+        self.packed = pack(half @ half.T)
+        self._X: Array | None = None
         if self._whole:
             self.packed += packed
         self._n_few = k
@@ -95,12 +98,13 @@ class ConeProjection:
         rows = self._rows if self._whole else self._rows[::-1]
         return self._values[:n], rows[:n].T
 
-    def near(self, change: AnyArray, minus: Array, out: Array) -> None:
-        """Write the projection of what was decomposed plus ``change``, to first order, less ``minus``.
+    def near(self, change: AnyArray, minus: Array, out: Array) -> float:
+        """Write the projection of G plus ``change``, to first order, less ``minus``, and return the length of that.
 
         ``change`` is symmetric and in single precision, ``minus`` and ``out`` are lower triangles, packed.
         """
-        project_near(change, self.packed, minus, self._rows, self._n_few, self._slopes, self._whole, out)
+        rows, slopes = self._rows, self._slopes
+        return math.sqrt(project_near(change, self.packed, minus, rows, self._n_few, slopes, self._whole, out))
 
 
 def _decompose(G: Array, rough: bool) -> tuple[Array, AnyArray]:

@@ -28,8 +28,8 @@ class Schedule:
     inner_fall: float = 0.05
     # Residual above which a decomposition is in single precision, for half the time (1e-5: 3 % more work).
     rough_above: float = 2e-6
-    # Iterations after which the metric is set anew, if the median of |log(Y_ii/expected)| is above this: X_ii is a guess
-    # at first and known well enough after seven. (Nine: p = 400, λ = √(log p/T), 2 % more work, counted in
+    # Iterations after which the metric is set anew, if the median of |log(Y_ii/expected)| is above this: X_ii is a
+    # guess at first and known well enough after seven. (Nine: p = 400, λ = √(log p/T), 2 % more work, counted in
     # decompositions, steps and trials; always after seven: the same there, 5 % more at half that λ.)
     reviews: tuple[tuple[int, float], ...] = ((7, 0.1), (30, 0.5), (60, 0.5), (120, 0.5), (240, 0.5))
     least_expected: float = 0.03  # of what was expected: an X_ii that is smaller for the moment counts as this much
