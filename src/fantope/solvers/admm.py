@@ -123,7 +123,9 @@ class Admm:
         state.stale, G = True, state.G
         np.copyto(G, state.Z)
         soft_threshold(G, problem.limits, 1 / state.rho)
-        X = primal_candidate(problem, problem.repair(G, state.space.basis), state.vectors, state.weights)
+        basis = state.space.basis
+        found = problem.repair(G) if basis is None else problem.within(G, basis)
+        X = primal_candidate(problem, found, state.vectors, state.weights)
         box_part(state.Z, problem.limits, 1 / state.rho, G)
         np.multiply(G, state.rho, out=G)
         return Candidate(X, DenseDual(G, problem.box, lent=True), problem.size)
