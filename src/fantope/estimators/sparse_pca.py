@@ -203,10 +203,11 @@ class SparsePCA(ShownWhenFitted, ClassNamePrefixFeaturesOutMixin, TransformerMix
         if solution.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if solution.status is not Status.SOLVED:
+            full = solution.status is Status.FULL
+            remedy = solution.status.remedy if full else "raise max_iter, loosen tol or try another solver"
             warnings.warn(
                 f"SparsePCA {solution.status.reason}: relative gap {solution.gap:.3g}, tol {self.tol:g}, "
-                f"{solution.n_iter} iterations. The answer is certified to that gap only; raise max_iter, loosen tol "
-                "or try another solver.",
+                f"{solution.n_iter} iterations. The answer is certified to that gap only; {remedy}.",
                 ConvergenceWarning,
                 stacklevel=3,  # past the wrapper of scikit-learn, to the call of fit
             )

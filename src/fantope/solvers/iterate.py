@@ -186,7 +186,7 @@ def iterate(
                 if due and check(solver.candidate(problem, run.state)):
                     break
                 if getattr(run.state, "exhausted", False):
-                    run.status = Status.STALLED
+                    run.status = Status.FULL if getattr(run.state, "full", False) else Status.STALLED
                     break
     except KeyboardInterrupt as stop:
         if isinstance(stop, RunInterrupted):  # of a run inside this one: the solver has lifted it to this problem

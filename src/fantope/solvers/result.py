@@ -32,7 +32,7 @@ HOPELESS = 0.2  # relative gap that says nothing about single variables: they ar
 
 
 class Status(Enum):
-    """How a run ended; the text says what to do next, ``reason`` is the part without it."""
+    """How a run ended, ``reason``, and what to do next, ``remedy``; its text is both."""
 
     SOLVED = "solved", "the certified gap is within the tolerance"
     MAX_ITER = (
@@ -40,6 +40,10 @@ class Status(Enum):
         "raise max_iter, loosen tol, or start from this solution with init",
     )
     STALLED = "stopped because the gap no longer falls", "loosen tol, try another solver, or another step_size"
+    FULL = (
+        "stopped because X needs more variables than a problem without an array of all of them can have at work",
+        "raise alpha, or leave variables out",
+    )
     NON_FINITE = (
         "stopped because an iterate was not finite; this is the last good answer",
         "check the scale of S, or use a smaller step_size",
@@ -47,11 +51,12 @@ class Status(Enum):
     INTERRUPTED = "interrupted", "this is the best answer so far; pass it as init to go on"
 
     reason: str
+    remedy: str
 
     def __new__(cls, reason: str, remedy: str) -> Self:
         """Make a status whose value is the text."""
         status = object.__new__(cls)
-        status._value_, status.reason = f"{reason}: {remedy}", reason
+        status._value_, status.reason, status.remedy = f"{reason}: {remedy}", reason, remedy
         return status
 
     def __str__(self) -> str:
