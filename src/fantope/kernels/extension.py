@@ -10,7 +10,6 @@ import numpy as np
 from numba import njit
 
 from fantope.kernels.build import FAST
-from fantope.kernels.entry import at
 from fantope.typing import Array
 
 NEWTON_STEPS = 50  # and as many of a line search; a handful is usual: Newton ends where its piece of the function does
@@ -44,10 +43,11 @@ def extend_dual(
     for start in range(0, len(S_rows), count):
         strip = slice(start, start + count)
         s, box = S_rows[strip], limits if isinstance(limits, float) else limits[strip]
+        common, own = (box, np.empty((0, 0))) if isinstance(box, float) else (0.0, box)
         left, small = np.arange(len(s)), np.maximum(1e-11 * _scale(s, box)[:, None], enough * np.linalg.norm(V, axis=0))
         y, F, direction = (np.zeros(small.shape) for _ in range(3))
         H = np.empty((*y.shape, len(columns)))
-        _go(s, columns, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
+        _go(s, columns, gram, common, own, ridge, steps, left, direction, y, F, H, u[strip])
         for step in range(steps):
             going = (np.abs(F[left]) > small[left]).any(axis=1)
             if step >= SURE_AFTER:
@@ -58,7 +58,7 @@ def extend_dual(
                 break
             left = left[going]
             direction[left] = np.linalg.solve(H[left], F[left][:, :, None])[:, :, 0]
-            _go(s, columns, gram, box, ridge, steps, left, direction, y, F, H, u[strip])
+            _go(s, columns, gram, common, own, ridge, steps, left, direction, y, F, H, u[strip])
         coupling[strip] = np.linalg.norm(F - ridge * y, axis=1)
     return coupling
 
@@ -79,12 +79,12 @@ def _least_coupling(s: Array, V: Array, limits: float | Array, y: Array) -> Arra
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _go(s, V, gram, limits, ridge, tries, left, direction, y, F, H, u):  # type: ignore[no-untyped-def]
+def _go(s, V, gram, common, own, ridge, tries, left, direction, y, F, H, u):  # type: ignore[no-untyped-def]
     """Step from y against ``direction`` in the rows that are left; write y, u, F and its derivative H there.
 
     F is the gradient of a convex function, so a line search makes Newton's steps safe: t is such that the slope along
     the step is nearly flat or still falling at t = 1. Where H is almost singular the full step is far too long: it is
-    shrunk by tenths first.
+    shrunk by tenths first. The limits are those of ``own``, or ``common`` if that is empty: one build for both.
     """
     k, m = V.shape
     z, edge, fixed, taken = np.empty(m), np.empty(m), np.empty(m, np.int64), np.empty((k, m))
@@ -93,9 +93,10 @@ def _go(s, V, gram, limits, ridge, tries, left, direction, y, F, H, u):  # type:
         t, low, high, slope = 1.0, 0.0, np.inf, 0.0
         for c in range(k):
             slope += direction[i, c] * F[i, c]
+        for j in range(m):
+            edge[j] = own[i, j] if len(own) else common
         for attempt in range(tries):
             for j in range(m):
-                edge[j] = at(limits, i, j)
                 z[j] = min(max(s[i, j], -edge[j]), edge[j])
             for c in range(k):
                 shift = y[i, c] - t * direction[i, c]

@@ -22,7 +22,7 @@ def near_pass(Z, base, X, limits, inverse_rho, relax, change, total):  # type: i
     ``[‖X − Y⁺‖², ‖Y⁺ − Y‖², ‖W⁺‖², misfit/ρ]``, the last one of X and U = ρ(``base`` + X) as in :func:`misfit`.
     """
     m = Z.shape[0]
-    sums = np.zeros((m, 4))
+    sums = np.empty((m, 4))
     for h in prange(m):
         i = h // 2 if h % 2 == 0 else m - 1 - h // 2  # short and long rows by turns: equal work for each thread
         primal = dual = multiplier = off = 0.0

@@ -41,9 +41,9 @@ def unite(parents, rows, cols):  # type: ignore[no-untyped-def]
 
     A set is represented by its smallest member.
     """
-    joined = np.zeros(rows.shape[0], np.bool_)
+    joined = np.empty(rows.shape[0], np.bool_)
     for e in range(rows.shape[0]):
-        a, b = rows[e], cols[e]
+        a, b, joined[e] = rows[e], cols[e], False
         while parents[a] != a:
             parents[a] = parents[parents[a]]
             a = parents[a]

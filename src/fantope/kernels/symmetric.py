@@ -7,9 +7,11 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def symmetric_product(indptr, indices, values, V, absolute):  # type: ignore[no-untyped-def]
-    """Return N V, or |N| V, in double precision for N without a diagonal, its rows right of it given, and V (m, k)."""
-    out = np.zeros_like(V)
+def symmetric_product(indptr, indices, values, V, absolute, out):  # type: ignore[no-untyped-def]
+    """Add N V, or |N| V, to ``out`` in double precision for N without a diagonal, its rows right of it given, V (m, k).
+
+    An array that the kernel made itself would take twice as long to compile.
+    """
     k = V.shape[1]
     for i in range(len(indptr) - 1):
         for e in range(indptr[i], indptr[i + 1]):
@@ -20,4 +22,3 @@ def symmetric_product(indptr, indices, values, V, absolute):  # type: ignore[no-
             for c in range(k):
                 out[i, c] += value * V[j, c]
                 out[j, c] += value * V[i, c]
-    return out

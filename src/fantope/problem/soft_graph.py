@@ -41,7 +41,8 @@ class SoftGraph:
     def product(self, V: Array, absolute: bool = False) -> Array:
         """Return N V, or |N| V, for a vector or a thin block."""
         block = np.ascontiguousarray(V if V.ndim == 2 else V[:, None])
-        out: Array = symmetric_product(self.indptr, self.indices, self.values, block, absolute)
+        out = np.zeros(block.shape)
+        symmetric_product(self.indptr, self.indices, self.values, block, absolute, out)
         return out if V.ndim == 2 else out[:, 0]
 
     def near(self, rows: IntArray) -> IntArray:
