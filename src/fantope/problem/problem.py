@@ -19,6 +19,7 @@ LARGEST_TABLE = 2**19  # entries up to which a table of places is up to four tim
 FEW = 8  # times as few columns as S has are read as rows
 SAMPLE = 64  # rows by which the share of pairs above their limits is judged
 SOFT_UP_TO = 6000  # variables; half as much memory again as S has is kept while their problem is solved
+NEARLY_WHOLE = 0.7  # of the variables: for as many, reading all entries is faster than gathering some
 SPARSE = 0.04  # of the pairs: up to here sparse products are faster
 
 
@@ -109,6 +110,11 @@ class Problem:
         X − E is off the Fantope by no more than that, and a mixture with the multiple of the identity that has trace d
         is in it: by concavity its objective is at least the mixture of both objectives, and that is returned.
         """
+        nearly = NEARLY_WHOLE * self.size <= len(X.rows) < self.size
+        if nearly and "S" in self.__dict__ and not self.forbids:  # what is formed already need not be gathered
+            vectors = np.zeros((len(X.weights), self.size))
+            vectors[:, X.rows] = X.vectors
+            X = Factors(np.arange(self.size), vectors, X.weights)
         rows = X.rows
         whole = len(rows) == self.size
         block = self.S if whole else self.block(rows, rows)
