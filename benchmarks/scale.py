@@ -399,7 +399,8 @@ def _wide(result: dict[str, Any]) -> str:
          f"{row['gap']:.1e}", _gigabytes(row["extra_bytes"])]
         for row in result["rows"]
     ]  # fmt: skip
-    return table(["p", "kept", "in use", *names, "gap", "memory beyond the data"], rows)
+    text = f"150 samples, noise with a hundred modules, correlation, α = 0.30, d = {D}, gap {TOL:g}.\n\n"
+    return text + table(["p", "kept", "in use", *names, "gap", "memory beyond the data"], rows) + "\n"
 
 
 def _growth(result: dict[str, Any]) -> str:
