@@ -27,7 +27,7 @@ COMMANDS = {
     "path": ["path", "data.csv", "--alphas", "9,0.4,0.3,0.2", *SLOW, "--no-figures"],
     "demo": ["demo"],
     "coexpress": ["coexpress", "data.csv", "--groups", "groups.csv", "-d", "2", "--alphas", "0.5:0.9:0.02",
-                  "--min-genes", "5", "--max-genes", "150", "--permutations", "20000"],
+                  "--min-genes", "5", "--max-genes", "150", "--permutations", "200000"],
 }  # fmt: skip
 
 
