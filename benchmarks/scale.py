@@ -323,18 +323,7 @@ def _mouse_liver(result: dict[str, Any]) -> str:
 
 
 def _defaults(result: dict[str, Any]) -> str:
-    head = [
-        "data",
-        "n × p",
-        "S",
-        "d",
-        "time",
-        "in units of `eigh`",
-        "status",
-        "gap",
-        "variables in X",
-        "in components_",
-    ]
+    head = ["data", "n × p", "S", "d", "time", "/ `eigh`", "status", "gap", "variables in X", "in components_"]
     rows = [
         [
             row["data"], f"{row['n']:,} × {row['p']:,}", row["kind"], row["d"], seconds(row["seconds"]),
